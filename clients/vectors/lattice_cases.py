@@ -218,6 +218,9 @@ def hostile_designs() -> Iterator[tuple[str, Design, str]]:
     yield "arc, none favoured", arc(kernel={"size": "0"}), FORMAT
     yield "arc, another size", arc(params={"size": 8}), FORMAT
     yield "arc, too much kept", arc(kernel={"keep": str(int(arc()["kernel"]["keep"]) + 1)}), PRIVACY
+    own = {"params": {}, "kernel": {"kind": "response", "k": "3", "keep": str(WORD * 2 // 5)}}
+    start = {"mechanism": "grr", "version": 1, "epsilon": 1.0}
+    yield "grr, a circle", start | {"domain": {"circle": [0, 24], "points": 3}} | own, FORMAT
     yield "arc, a circle of another size", arc(domain={"circle": [0, 24], "points": 25}), FORMAT
     yield "arc, a circle without ends", arc(domain={"circle": [24], "points": 24}), FORMAT
     yield "arc, a circle backwards", arc(domain={"circle": [24, 0], "points": 24}), FORMAT

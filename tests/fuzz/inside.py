@@ -419,8 +419,8 @@ def near(rng: Random, ratio: Any) -> float:
     return claimed * (1 - rng.choice((1e-13, 1e-9, 1e-4, 0.1))) if way < 0.8 else math.exp(rng.uniform(-3, 3))
 
 
-def domain(rng: Random, answers: int) -> Document:
-    """One of the ways to say which answers there are."""
+def domain(rng: Random, answers: int, name: str) -> Document:
+    """One of the ways to say which answers there are; a circle is for directions, and now and then for others."""
     way = rng.random()
     if way < 0.7:
         return {"k": answers}
@@ -428,7 +428,7 @@ def domain(rng: Random, answers: int) -> Document:
     if way < 0.85:
         chosen = {name: rng.choice(labels["labels"]) for name in ("missing", "other") if rng.random() < 0.5}
         return {**labels, **chosen}
-    if way > 0.98 and answers > 2:
+    if answers > 2 and (way > 0.999 or (name == "arc" and way > 0.85)):
         return {"circle": [0, 24], "points": answers}
     ends = {"interval": [0, rng.choice((1, 2.5, 100))], "clip": rng.random() < 0.5}
     if way < 0.9:
@@ -462,7 +462,7 @@ def design(rng: Random, name: str | None = None) -> Document:
         whole["epsilon"] = max(b for row in made["budgets"] for b in row if b != "inf")
     if "levels" in params:
         whole["epsilon"] = max(whole["epsilon"], params["levels"][-1])
-    return whole | {"domain": domain(rng, answers), "params": params, "kernel": made}
+    return whole | {"domain": domain(rng, answers, name), "params": params, "kernel": made}
 
 
 def answers_of(made: Document) -> int:

@@ -4,8 +4,9 @@ import { cells, inside } from "./intervals.js";
 
 const DIRECTIONS_MAX = 2 ** 20;
 
-/** @param {any} document */
-DOMAINS.circle = function circle(document) {
+/** @param {any} document @param {string} name */
+DOMAINS.circle = function circle(document, name) {
+  must(name === "arc", "circle", name, "that of arc: its first direction lies at both ends, where consent cannot name it");
   const { circle: interval, points } = fieldsOf(document, "the domain", ["circle", "points"]);
   const { low, high, read } = inside({ interval, clip: false });
   must(isWhole(points, 3, DIRECTIONS_MAX), "points", points, `a whole number from 3 to ${DIRECTIONS_MAX}`);

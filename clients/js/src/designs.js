@@ -96,14 +96,14 @@ export function must(ok, name, got, need) {
 
 /**
  * Domains by the field that tells them, which is looked for in this order; `labels.js`, `spaces.js`, `intervals.js` and `codes.js` add their own.
- * @type {Record<string, ((document: any) => Domain) | null>}
+ * @type {Record<string, ((document: any, name: string) => Domain) | null>}
  */
 export const DOMAINS = { space: null, circle: null, codes: null, interval: null, labels: null, k: count };
 
-/** @param {any} document @param {bigint} answers as many as the kernel has @returns {Domain} */
-export function readDomain(document, answers) {
+/** @param {any} document @param {bigint} answers as many as the kernel has @param {string} name of the mechanism @returns {Domain} */
+export function readDomain(document, answers, name) {
   const form = Object.keys(DOMAINS).find((each) => isMapping(document) && Object.hasOwn(document, each)) ?? "k";
-  const made = DOMAINS[form]?.(document);
+  const made = DOMAINS[form]?.(document, name);
   if (!made) throw new FormatError(`the module of domains with ${form} is not loaded.`, "Use deviceFor of load.js.");
   if (BigInt(made.answers) !== answers) {
     throw new FormatError(`the kernel is for ${answers} values, the domain has another number of them.`);
@@ -356,7 +356,7 @@ export function read(name, form, given) {
     kernelFrom(given.kernel, form.kernel, `the kernel of ${name}`),
   );
   kernel.checkLimit?.(name, epsilon);
-  const domain = readDomain(given.domain, kernel.answers ?? kernel.k);
+  const domain = readDomain(given.domain, kernel.answers ?? kernel.k, name);
   checkParams(name, form, given, kernel);
   return { name, epsilon, domain, params: given.params, kernel };
 }

@@ -346,6 +346,8 @@ def _read(name: str, form: Form, given: Mapping[str, Any]) -> Design:
     if largest != epsilon:
         raise FormatError(f"epsilon of {name} must be the largest limit of its kernel, {largest!r}, got {epsilon!r}.")
     domain = read_domain(given["domain"], getattr(kernel, "answers", kernel.k))
+    if "circle" in given["domain"] and name != "arc":  # its first answer lies at both ends: no pair of numbers names it
+        raise FormatError(f"circle of the design's domain must be arc's, got {show(name)}.")
     _check_params(name, form, given, kernel)
     params = {param: tuple(own) if is_list(own) else own for param, own in given["params"].items()}
     return Design(name, epsilon, domain, params, kernel)
