@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
 
 import deniable as dn
+from cli.lines_of import options_of
 from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS
 
 SMALL = [
@@ -15,21 +15,6 @@ SMALL = [
     for name, entry in MECHANISMS.items()
     for row in entry.small[:1] + entry.small[-1:]
 ]
-
-
-def options_of(arguments, folder):
-    """As on a command line; distances, matrices and promises are read from a file."""
-    given = dict(arguments)
-    for name in ("distances", "matrix"):
-        if name in given:
-            file = folder / f"{name}.csv"
-            file.write_text("\n".join(",".join(map(str, row)) for row in given[name]))
-            given[name] = file
-    if "promise" in given:
-        file = folder / "promise.json"
-        file.write_text(json.dumps(given["promise"].to_document()))
-        given["promise"] = file
-    return [part for name, value in given.items() for part in (f"--{name.replace('_', '-')}", value)]
 
 
 def test_mechanisms_are_the_registry(run):

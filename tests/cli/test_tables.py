@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import deniable as dn
+from cli.lines_of import options_of
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable.plan.questions import PLANS
 from deniable.run.inputs import INPUTS
@@ -130,12 +131,9 @@ FIRST = ("grr", "uss", "uue-levels", "pldp", "upldp", "kv-ss2", "brr", "hm")
 
 
 def first_case(name, folder):
-    """The first small case of a row as options of a command; a matrix is a file."""
-    case = {key: x for key, x in MECHANISMS[name].small[0].items() if key not in MECHANISMS[name].inner}
-    if "matrix" in case:
-        (folder / "matrix.csv").write_text("\n".join(",".join(map(str, row)) for row in case["matrix"]))
-        case["matrix"] = folder / "matrix.csv"
-    return [part for option, value in case.items() for part in (f"--{option.replace('_', '-')}", value)]
+    """The first small case of a row as options of a command."""
+    entry = MECHANISMS[name]
+    return options_of({key: x for key, x in entry.small[0].items() if key not in entry.inner}, folder)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FIRST else pytest.mark.slow) for n in MECHANISMS])

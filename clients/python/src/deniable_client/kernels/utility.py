@@ -289,7 +289,7 @@ def mapped_peak(kernel: Kernel) -> Fraction:
     exact: Fraction | None = getattr(kernel, "mapped_peak", None)
     if exact is not None:
         return exact
-    s, m, ratio = kernel.k, kernel.least if isinstance(kernel, Base) else 1, kernel.ratio
+    s, m, ratio = kernel.k, kernel.least if has_blind(kernel) else 1, kernel.ratio
     return s * ratio / (m * ratio + s - m)
 
 
