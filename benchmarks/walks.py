@@ -39,7 +39,7 @@ class Walk(NamedTuple):
     files: Mapping[str, str] = {}
 
 
-ANSWERS = "answer" + 50 * " a b c d"
+ANSWERS = "answer" + 500 * " a b c d"
 """Enough of them that every way which chance may choose is taken."""
 PLACES = "label,latitude,longitude a,0.1,0.2 b,0.3,0.1 c,0.4,0.5 d,0.2,0.3"
 WALKS = {

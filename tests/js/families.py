@@ -93,6 +93,22 @@ def _means(m: Any, values: list[Any]) -> dict[str, FloatArray]:
     return {"frequency": np.bincount(keys, minlength=3) / len(keys), "mean": means}
 
 
+def _hours(rng: np.random.Generator, n: int) -> list[Any]:
+    """Hours of the day, most of them in the morning."""
+    return (rng.normal(8.0, 3.0, n) % 24).tolist()
+
+
+def _hour(m: Any, values: list[Any]) -> dict[str, FloatArray]:
+    turn = np.exp(2j * np.pi * np.array(values) / 24).mean()
+    return {"mean": np.array([np.angle(turn) / (2 * np.pi) * 24 % 24])}
+
+
+def _each(m: Any, values: list[Any]) -> dict[str, FloatArray]:
+    """Shares of the answers to the first question, then of those to the second; the last one changes first."""
+    rows = _shares(m, values)["frequency"].reshape(m.sizes)
+    return {"frequency": np.concatenate([rows.sum(axis=1), rows.sum(axis=0)])}
+
+
 def _together(m: Any, values: list[Any]) -> dict[str, FloatArray]:
     return {"interaction": m.interaction_of(_shares(m, values)["frequency"])}
 
@@ -144,6 +160,10 @@ MORE: tuple[Family, ...] = (
         harmless=[3, 4],
     ),
     Family("interaction", {"sizes": (3, 3)}, _answers(9), _together),
+    Family("box", {"sizes": (4, 3), "shape": (2, 1)}, _answers(12), _each),
+    Family("windows", {"points": 8}, _answers(8), _shares),
+    Family("om", {"interval": (0, 1)}, _numbers, _mean),
+    Family("arc", {"interval": (0, 24)}, _hours, _hour),
     Family("kv-mix", {"k": 3, "length": 1}, _pairs, _means),
     Family("kv-ss", {"k": 3, "length": 1}, _pairs, _means),
     Family("kv-lh", {"k": 3, "length": 1}, _pairs, _means),

@@ -49,7 +49,7 @@ export function readOld(given) {
   const proofs = new Proofs();
   const questions = listIn(given.questions, "questions", 1, LISTED_MAX).map((each) => {
     const { design, ...texts } = fieldsOf(each, "a question", ["name", "text", "design", "share"], ["labels"]);
-    const share = wholeIn(texts.share, `share of ${texts.name}`, 1, SHARE_MAX);
+    const share = wholeIn(texts.share, "share of a question", 1, SHARE_MAX);
     return questionFrom(texts, { design, share, by: { subject }, epsilon, proofs });
   });
   const expires = dayIn(given.expires, "expires");

@@ -200,13 +200,13 @@ class BoxPart(Shares):
         )
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`: all at once with the level divided among the questions."""
-        own = 1 - (1 - level) / len(self.each) if simultaneous else level
-        ends = [part.interval(own, target, simultaneous) for part in self.each]
+        """See `Part.interval`: all at once with the level divided among all answers."""
+        own = 1 - (1 - level) / self.value.size if simultaneous else level
+        ends = [part.interval(own, target, False) for part in self.each]
         low, high = np.concatenate([e.low for e in ends]), np.concatenate([e.high for e in ends])
         told = {note for e in ends for note in e.notes}
         notes = {note: np.concatenate([_noted(e, note) for e in ends]) for note in sorted(told)}
-        return replace(ends[0], low=low, high=high, level=level, notes=notes)
+        return replace(ends[0], low=low, high=high, level=level, simultaneous=simultaneous, notes=notes)
 
     @property
     def several(self) -> bool:
