@@ -63,6 +63,11 @@ def check_sizes(sizes: object) -> tuple[int, ...]:
 class InteractionReader(Reader["InteractionBulk"]):
     """The likelihood of cells; it tells interactions alone, so that no table can be fitted to it."""
 
+    @property
+    def traits(self) -> tuple[str, ...]:
+        """See `Reader.traits`: none, as no method fits interactions."""
+        return ()
+
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Reader.likelihood`: 1 where a cell is supported, else 1/`ratio`."""
         member = np.unpackbits(self.bulk.supported(columns), axis=1, count=self.bulk.k, bitorder="little")
