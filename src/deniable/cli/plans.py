@@ -72,9 +72,8 @@ def plan(out: Output, given: Given) -> int:
     if chart is not None:
         check_chart(chart)
     check(question, {name: value for name, value in told.items() if name not in DOMAIN})
-    answers = {name: told.pop(name) for name in DOMAIN if name in told}
-    if "domain" in PLANS[question].takes and (answers or "promise" not in told):
-        told["domain"] = read_domain(answers)
+    if "domain" in PLANS[question].takes and (set(DOMAIN) & set(told) or "promise" not in told):
+        told["domain"] = read_domain({name: told.pop(name) for name in DOMAIN if name in told})
     files = {name: told[name] for name in FILES if name in told}
     found = run(question=question, **told | {name: FILES[name](path) for name, path in files.items()})
     found = found.naming(**files) if files else found

@@ -19,6 +19,7 @@ from deniable.errors import DeniableError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.frequency.affine import OutdoneError
+from deniable.mechanisms.optimal.bounds import least_error
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.advice import advise
 from deniable.plan.answer import Plan, Rejected
@@ -308,7 +309,8 @@ class _Planner:
 
     def _held(self, d: FrequencyPrediction) -> FrequencyPrediction:
         """With the bound of the promise, where one is given; refused if it is not kept."""
-        promised = self.wanted.promised
+        w = self.wanted
+        promised = w.promised
         if promised is None:
             return d
         promised.refuse_other(d.mechanism)
@@ -316,7 +318,8 @@ class _Planner:
             self.least = d.bound * d.n
             return d
         if self.least is None:
-            self.least = promised.least() or math.nan
+            found = least_error(promised.promise, promised.prior)
+            self.least = math.nan if found is None or found.error <= 0 else found.error / w.k
         known = math.isfinite(self.least)
         bound = self.least / d.n if known else None
         return replace(d, bound=bound, gap=None if bound is None else max(0.0, d.mse / bound - 1))

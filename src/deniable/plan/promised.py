@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,14 +17,13 @@ import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.promise import Promise
-from deniable.core.promise.making import promise as made_promise
 from deniable.core.promise.paths import implies
-from deniable.core.promise.ranges import members, sensitive_ranges
+from deniable.core.promise.ranges import members
 from deniable.core.types import FloatArray
 from deniable.errors import DeniableError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.optimal.bounds import least_error
-from deniable.mechanisms.utility.budgets import check_item_epsilon
+from deniable.mechanisms.entry import FREQUENCY
+from deniable.plan.answer import made, rows_for
 from deniable.plan.candidates import Recipe, recipes
 
 __all__ = ["Promised", "arguments", "item_promise", "smallest_budget"]
@@ -53,18 +52,12 @@ def arguments(promise: Promise) -> dict[str, Any]:
 
 def item_promise(options: Mapping[str, Any], answers: Domain) -> Promise | None:
     """What budgets of sensitive answers promise: the smaller one between any two of them; None without such budgets."""
-    if "item_epsilon" not in options or "sensitive" not in options:
+    own = {name: options[name] for name in ("item_epsilon", "sensitive") if name in options}
+    if len(own) < 2:
         return None
-    ranges = sensitive_ranges(options["sensitive"], answers)
-    own = list(members(ranges))
-    budgets: list[float | str] = ["inf"] * answers.k
-    for x, budget in zip(own, check_item_epsilon(options["item_epsilon"], len(own)), strict=True):
-        budgets[x] = budget
-    return made_promise(item_epsilon=budgets, rule="min", **_values(answers))
-
-
-def _values(answers: Domain) -> dict[str, Any]:
-    return {"k": answers.k} if answers.labels is None else {"labels": list(answers.labels)}
+    name = next(name for name, entry in rows_for(FREQUENCY) if "item_epsilon" in entry.needed)
+    kept: Promise = made(name, epsilon=None, domain=answers, **own).promise
+    return replace(kept, strict=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +152,3 @@ class Promised:
         """`DeniableError` for a design that keeps something else."""
         if not implies(m.promise, self.promise):
             raise DeniableError("what it keeps is not the promise.", "Ask for another design.")
-
-    def least(self) -> float | None:
-        """The least mean squared error of any design that keeps it, for one report; None where it is not known."""
-        found = least_error(self.promise, self.prior)
-        return None if found is None or found.error <= 0 else found.error / self.promise.k
