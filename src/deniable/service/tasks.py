@@ -41,7 +41,7 @@ class Asked:
     """What no answer counts as; if left out the answer for missing values, the middle of an interval, no pairs, or else
     a random answer (null)."""
     kind: str | None = None
-    """How pages ask, one of `deniable_client.questions.KINDS`; as the design suggests if left out."""
+    """How pages ask, as in docs/protocol.md, section 1; as the design suggests if left out."""
     unit: str | None = None
     ends: Sequence[str] | None = None
 

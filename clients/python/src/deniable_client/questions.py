@@ -16,7 +16,6 @@ from deniable_client.texts import labels_fault, text_fault
 from deniable_client.words import Words, below
 
 __all__ = [
-    "KINDS",
     "SHOWN",
     "TEXT_MAX",
     "UNITS",
@@ -35,7 +34,7 @@ __all__ = [
 
 UNITS, TEXT_MAX = 30, 10_000
 """Amounts are whole multiples of 10**-UNITS."""
-KINDS = ("one", "several", "yes-no", "rating", "ordered", "number", "time")
+_KINDS = ("one", "several", "yes-no", "rating", "ordered", "number", "time")
 """How a page asks, if the task says so; what is sent does not depend on it."""
 SHOWN = ("unit", "ends")
 """What people see beside a question's text and answers."""
@@ -57,7 +56,7 @@ class Question:
     none: Any = None
     """The answer that no answer counts as; None if that is a random one, as in all tasks of version 1."""
     kind: str | None = None
-    """One of `KINDS`, or None: as the design suggests."""
+    """One of `_KINDS`, or None: as the design suggests."""
     unit: str | None = None
     """What a number is of, such as hours."""
     ends: tuple[str, str] | None = None
@@ -168,7 +167,7 @@ def shown_in(given: Mapping[str, Any], kind: object, where: str) -> dict[str, An
 
 def kind_in(given: object, name: str) -> str:
     """How a page asks."""
-    need(isinstance(given, str) and given in KINDS, f"kind of {name}", f"one of {', '.join(KINDS)}", given)
+    need(isinstance(given, str) and given in _KINDS, f"kind of {name}", f"one of {', '.join(_KINDS)}", given)
     return str(given)
 
 
