@@ -13,7 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from deniable.errors import require
 
-__all__ = ["LANGUAGES", "Language", "base_of", "direction_of", "language", "preferred"]
+__all__ = ["LANGUAGES", "Language", "direction_of", "language", "preferred"]
 
 _NARROW, _FIXED, _LEFT = "\u202f", "\u00a0", "\u200e"
 """A narrow space that does not break, a space that does not break, and the mark of what is written left to right."""
@@ -152,10 +152,10 @@ LANGUAGES: dict[str, Language] = {row.tag: row for row in _ROWS}
 """All languages of the pages by their tags; English is the one that is taken where no other fits."""
 
 
-def base_of(tag: str) -> str:
+def _base_of(tag: str) -> str:
     """The language of a tag without its region.
 
-    >>> base_of("de-CH")
+    >>> _base_of("de-CH")
     'de'
     """
     return tag.partition("-")[0].lower()
@@ -163,13 +163,13 @@ def base_of(tag: str) -> str:
 
 def direction_of(tag: str) -> str:
     """Which way texts of a tag are written."""
-    return "rtl" if base_of(tag) in _RIGHT_TO_LEFT else "ltr"
+    return "rtl" if _base_of(tag) in _RIGHT_TO_LEFT else "ltr"
 
 
 def language(tag: str) -> Language:
     """The language of the pages for a tag: its own, else English."""
     require(bool(tag), "language", tag, "a language tag, such as 'de'")
-    return LANGUAGES.get(base_of(tag), LANGUAGES["en"])
+    return LANGUAGES.get(_base_of(tag), LANGUAGES["en"])
 
 
 def preferred(header: str, offered: Sequence[str]) -> str:
@@ -186,7 +186,7 @@ def preferred(header: str, offered: Sequence[str]) -> str:
         wanted.append((-quality, place, name.strip().lower()))
     for refused, _, name in sorted(wanted):
         exact = [tag for tag in offered if tag.lower() == name]
-        near = [tag for tag in offered if base_of(tag) == base_of(name)]
+        near = [tag for tag in offered if _base_of(tag) == _base_of(name)]
         if refused < 0 and (exact or near):
             return (exact or near)[0]
     return offered[0]
