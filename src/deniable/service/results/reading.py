@@ -23,7 +23,6 @@ __all__ = [
     "TARGETS",
     "check_target",
     "estimate_in",
-    "estimate_of",
     "estimated",
     "published",
     "shown_of",
@@ -50,7 +49,7 @@ def tally_in(part: Mapping[str, Any]) -> Tally:
     return found
 
 
-def estimate_of(tally: Tally, labels: Labels) -> Estimate:
+def _estimate_of(tally: Tally, labels: Labels) -> Estimate:
     """The estimate of a published tally, with the task's labels."""
     found = from_design(tally.design).estimate(tally)
     return found if labels is None or len(labels) != len(found.labels) else replace(found, labels=labels)
@@ -59,12 +58,12 @@ def estimate_of(tally: Tally, labels: Labels) -> Estimate:
 def shown_of(tally: Tally, labels: Labels, target: Target = "reporters") -> Shown:
     """The same with intervals, ready for tables and charts."""
     mechanism = from_design(tally.design).name
-    return question_of(mechanism).show(estimate_of(tally, labels), LEVEL, target, False)
+    return question_of(mechanism).show(_estimate_of(tally, labels), LEVEL, target, False)
 
 
 @lru_cache(maxsize=512)
 def _read(tally: str, labels: Labels) -> Estimate:
-    return estimate_of(tally_in({"tally": tally}), labels)
+    return _estimate_of(tally_in({"tally": tally}), labels)
 
 
 @lru_cache(maxsize=512)
