@@ -1,4 +1,4 @@
-"""Draws small wrong changes of the JavaScript client, with its tests that reach them: a list of mutants to look through.
+"""Draws small wrong changes of the JavaScript client, with the tests that reach them: mutants to look through.
 
     python tests/mutants/draw_scripts.py --count 60 --seed 1 > tests/mutants/scripts.toml
 

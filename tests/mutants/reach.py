@@ -60,7 +60,7 @@ class Reach:
             return (yield)
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
             spent = round(time.process_time() - start, 3)
             for place in self.now:
                 own = self.found.setdefault(place, {}).setdefault(item.nodeid.partition("::")[0], [])
