@@ -134,7 +134,7 @@ def test_affine_leaks_least_and_is_for_values_that_are_all_protected() -> None:
         made(k=10, levels="0.5,1", base="affine", level_report="none")
     with pytest.raises(dn.ParameterError, match="base must be one of sue, oue, grr, lh where some are sensitive"):
         dn.mechanism("pldp", k=10, sensitive=4, levels="0.5,1", base="affine", level_epsilon=0.5)
-    with pytest.raises(dn.ParameterError, match="number of protected answers must be at most about .* Use base lh"):
+    with pytest.raises(dn.ParameterError, match=r"number of protected answers must be at most about .* Use base lh"):
         made(k=9_000_000, levels="0.5,1", base="affine", level_epsilon=0.5)
 
 

@@ -215,7 +215,7 @@ class LevelBulk(Bulk[PersonalKernel]):
         base, counts = self.bases[0], cells["value"] if "value" in cells else cells["support"]
         high, low, none = log_masses(base, self._law, blind=False)
         kinds, numbers = np.nonzero(counts)
-        rows = np.ascontiguousarray(base.supported({"value": numbers}))
+        rows = np.ascontiguousarray(base.supported({"value": numbers.astype(np.uint64)}))
         return LevelEvidence.of(rows, counts[kinds, numbers].astype(np.float64), kinds, high, low, base.k), none
 
     def _rows(self, batches: Sequence[Columns], *, blind: bool) -> tuple[LevelEvidence, FloatArray]:
