@@ -25,9 +25,9 @@ from deniable.run.questions import QUESTIONS, Question
 from deniable.run.studies.study import Study
 from deniable.run.sweep.metrics import GUESS, LOSS, Metric
 
-__all__ = ["Cell", "Job", "Rows", "cells_of", "closed_forms", "measured", "question_for"]
+__all__ = ["Cell", "Job", "cells_of", "measured", "question_for"]
 
-Rows: TypeAlias = list[dict[str, Any]]
+_Rows: TypeAlias = list[dict[str, Any]]
 """What runs measured: numbers by the names of the metrics, None where there is none."""
 
 _ATTACKED = 2000
@@ -154,7 +154,7 @@ def question_for(cells: Sequence[Cell]) -> Question:
     return found
 
 
-def measured(job: Job, asked: Question) -> tuple[Rows, dict[str, Any]]:
+def measured(job: Job, asked: Question) -> tuple[_Rows, dict[str, Any]]:
     """What the job's runs measured, each as a single `simulate` of all runs does, and the closed forms."""
     cell, own = job.cell, dict[str, Any]()
     domain = job.cell.made.domain if isinstance(job.cell.made, Mechanism) else job.domain
@@ -165,8 +165,8 @@ def measured(job: Job, asked: Question) -> tuple[Rows, dict[str, Any]]:
         return cell.make(where, n=job.n)
 
     study = asked.study(job.data, make, n=job.n, runs=job.runs, seed=job.seed, only=job.only, **own)
-    rows: Rows = [_row(job, study, i, asked) for i in range(len(job.only))]
-    return rows, closed_forms(study, job.metrics)
+    rows: _Rows = [_row(job, study, i, asked) for i in range(len(job.only))]
+    return rows, _closed_forms(study, job.metrics)
 
 
 def _row(job: Job, study: Study, i: int, asked: Question) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _guessed(m: Any, seed: int) -> float | None:
     return attack(m, reports=_ATTACKED, seed=seed).measured
 
 
-def closed_forms(study: Study, metrics: Sequence[Metric]) -> dict[str, Any]:
+def _closed_forms(study: Study, metrics: Sequence[Metric]) -> dict[str, Any]:
     """What is predicted, by the names of the metrics, for the integers that are sampled; and the size of a report."""
     m, numbers = study.made, study.measured
     found = {"mse": numbers.get("mse_predicted"), LOSS: numbers.get("loss_predicted")}
