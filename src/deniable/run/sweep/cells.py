@@ -112,12 +112,12 @@ def _of_one(each: Any, epsilons: Sequence[float]) -> list[Cell]:
         name, options = read_named(str(each[0]))
         options |= each[1]
         label = label or _label(name, options)
-    elif isinstance(each, Mechanism | Protocol):
+    elif hasattr(each, "epsilon") and hasattr(each, "domain"):
         return [Cell(label or each.name, each.epsilon, each.name, {}, each)]
     elif callable(each):
         _some(epsilons)
         made = [each(epsilon) for epsilon in epsilons]
-        odd = [m for m in made if not isinstance(m, Mechanism)]
+        odd = [m for m in made if not hasattr(m, "privatize_items")]
         require(not odd, "mechanisms", odd[:1], "functions that make a mechanism for an epsilon")
         plain = str(getattr(each, "__name__", "")).strip("<>")
         name = label or (plain if plain != "lambda" else made[0].name)
@@ -157,7 +157,7 @@ def question_for(cells: Sequence[Cell]) -> Question:
 def measured(job: Job, asked: Question) -> tuple[_Rows, dict[str, Any]]:
     """What the job's runs measured, each as a single `simulate` of all runs does, and the closed forms."""
     cell, own = job.cell, dict[str, Any]()
-    domain = job.cell.made.domain if isinstance(job.cell.made, Mechanism) else job.domain
+    domain = job.domain if cell.made is None else cell.made.domain
     shared = {"domain": domain, "placed": cell.made is None and cell.placed}
     own |= {name: value for name, value in shared.items() if name in asked.settings}
 
@@ -190,7 +190,7 @@ def _row(job: Job, study: Study, i: int, asked: Question) -> dict[str, Any]:
 
 def _guessed(m: Any, seed: int) -> float | None:
     """How often the best guess was right, all answers being equally likely: as `dn.attack` with this seed does it."""
-    if not isinstance(m, Mechanism) or m.takes != "values":
+    if getattr(m, "takes", "") != "values":  # of protocols there is no single report
         return None
     return attack(m, reports=_ATTACKED, seed=seed).measured
 
@@ -199,10 +199,11 @@ def _closed_forms(study: Study, metrics: Sequence[Metric]) -> dict[str, Any]:
     """What is predicted, by the names of the metrics, for the integers that are sampled; and the size of a report."""
     m, numbers = study.made, study.measured
     found = {"mse": numbers.get("mse_predicted"), LOSS: numbers.get("loss_predicted")}
-    if isinstance(m, Mechanism):
-        found[GUESS] = _chance(m)
+    single: Any = m if hasattr(m, "bulk") else None  # of protocols there is no single report
+    if single is not None:
+        found[GUESS] = _chance(single)
     told = {metric.name: found.get(metric.name) for metric in metrics}
-    size = m.bulk.row_bytes if isinstance(m, Mechanism) else None
+    size = None if single is None else single.bulk.row_bytes
     return {"closed": told, "bytes": size, "epsilon": m.epsilon, "k": m.k, "n": study.n, "data": study.data}
 
 

@@ -14,7 +14,6 @@ from deniable.core.domain import Domain
 from deniable.core.values import cells_of as values_of
 from deniable.datasets.population import Population
 from deniable.errors import ParameterError, is_whole, require
-from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import RELEASE
 from deniable.run.files import Progress
 from deniable.run.layout import Layout
@@ -96,7 +95,7 @@ def _listed(mechanisms: Any) -> list[Any]:
     """What was given, one by one; those of a mapping with their labels."""
     if isinstance(mechanisms, Mapping):
         return [(label, each) for label, each in mechanisms.items()]
-    one = isinstance(mechanisms, str | Mechanism) or callable(mechanisms)
+    one = isinstance(mechanisms, str) or callable(mechanisms) or hasattr(mechanisms, "epsilon")
     return [mechanisms] if one else list(mechanisms)
 
 
@@ -135,7 +134,7 @@ def _domain(cells: Sequence[Cell], given: Mapping[str, Any], people: str | Popul
     """The one that is given, or that of mechanisms that are made already, or None where the data say it."""
     if any(what is not None for what in given.values()):
         return Domain.given(**given)
-    own = [cell.made.domain for cell in cells if isinstance(cell.made, Mechanism)]
+    own = [cell.made.domain for cell in cells if cell.made is not None]
     if own:
         return own[0]
     return None if isinstance(people, str) else Domain.of(people.labels)
