@@ -134,7 +134,7 @@ def _domain(cells: Sequence[Cell], given: Mapping[str, Any], people: str | Popul
     """The one that is given, or that of mechanisms that are made already, or None where the data say it."""
     if any(what is not None for what in given.values()):
         return Domain.given(**given)
-    own = [cell.made.domain for cell in cells if cell.made is not None]
+    own: list[Domain] = [cell.made.domain for cell in cells if cell.made is not None]
     if own:
         return own[0]
     return None if isinstance(people, str) else Domain.of(people.labels)
