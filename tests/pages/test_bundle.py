@@ -108,7 +108,9 @@ def test_what_is_in_the_bundle_has_no_file_of_its_own() -> None:
     found = assets.of_page()
     for name in ("ledger", "task", "designs", "outbox", "store_indexeddb", "store_file", "exchange_node", "index"):
         assert f"client/{name}.js" not in found
-    assert {"survey.js", "receipt.js", "client/meaning.js", "client/kernels/subset.js", "client/intervals.js"} <= set(found)
+    assert {"survey.js", "receipt.js", "client/meaning.js", "client/kernels/subset.js", "client/intervals.js"} <= set(
+        found
+    )
     text = found["survey.js"].plain.decode()
     assert not re.search(r"^import ", text, re.MULTILINE)
     assert assets.scripts() == assets.scripts()

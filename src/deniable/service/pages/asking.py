@@ -150,9 +150,9 @@ def _asked(question: Question, words: Mapping[str, Any], reports: int, t: Texts)
     if design.kernel.kind == "pairs":
         low, high = design.params["range"]
         return QuestionForm(**common, kind="ratings", choices=_choices(labels, domain, ()), low=low, high=high)
-    if getattr(domain, "options", None) is not None:
+    if "ticks" in question.design["domain"]:
         most = question.design["domain"].get("most") or 0
-        choices = tuple(Choice(i, text) for i, text in enumerate(labels or map(str, range(len(domain.options)))))
+        choices = tuple(Choice(i, text) for i, text in enumerate(labels))
         return QuestionForm(**common, kind="ticks", choices=choices, most=most if most < len(choices) else 0)
     if domain.border is not None:
         clip = bool(question.design["domain"].get("clip"))
