@@ -15,7 +15,7 @@ from deniable_client.domains import Domain
 from deniable_client.task import NOT_TOLD, Question, Task
 from deniable_client.telling import GRADES
 
-__all__ = ["Choice", "Group", "QuestionForm", "asked", "groups", "regions", "told"]
+__all__ = ["Choice", "QuestionForm", "asked", "groups", "regions", "told"]
 
 _LISTED = 16
 """Answers that are shown as buttons; more of them are a list to search and choose from."""
@@ -41,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class _Group:
     """A group that is sent openly: its name in the task, and what people read for it and for its values."""
 
     name: str
@@ -106,7 +106,7 @@ def told(task: Task, tag: str) -> Mapping[str, Any]:
     }
 
 
-def groups(task: Task, tag: str) -> tuple[Group, ...]:
+def groups(task: Task, tag: str) -> tuple[_Group, ...]:
     """The groups of a task as people read them; who does not tell is offered that first."""
     own = told(task, tag).get("strata") or []
     silent = texts("answer", tag)("question.skip")
@@ -116,7 +116,7 @@ def groups(task: Task, tag: str) -> tuple[Group, ...]:
         words = own[i]["values"] if own else rest
         first = [(NOT_TOLD, silent)] if NOT_TOLD in values else []
         title = own[i]["title"] if own else task.titles.get(name, name)
-        found.append(Group(name, title, (*first, *zip(rest, words, strict=True))))
+        found.append(_Group(name, title, (*first, *zip(rest, words, strict=True))))
     return tuple(found)
 
 
