@@ -13,7 +13,6 @@ from deniable.core.grid import Grid
 from deniable.core.types import FloatArray
 from deniable.errors import InWords, is_whole, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.plan.survey import Survey
 from deniable.randomness import simulation
 
@@ -62,11 +61,15 @@ def truths(m: Mechanism, answers: list[Any]) -> dict[str, FloatArray]:
     """What is true of these people, by the names of what is estimated."""
     own: Any = m
     if m.takes == "key-value pairs":
-        sizes, pairs = [len(cell) for cell in answers], [pair for cell in answers for pair in cell]
-        columns = (np.r_[0, np.cumsum(sizes)], [key for key, _ in pairs], [value for _, value in pairs])
-        shares, means = PairSets.of(columns, m.domain, own.range).truth(m.k)
-        low, high = own.range
-        return {"frequency": shares, "mean": low + (high - low) * (1 + means) / 2}
+        pairs = [pair for cell in answers for pair in cell]
+        keys = m.domain.encode([key for key, _ in pairs]) if pairs else np.zeros(0, np.int64)
+        counts = np.bincount(keys, minlength=m.k)
+        sums = np.bincount(keys, [float(value) for _, value in pairs], minlength=m.k)
+        middle = (own.range[0] + own.range[1]) / 2  # of keys that nobody has
+        return {
+            "frequency": counts / len(answers),
+            "mean": np.where(counts > 0, sums / np.maximum(counts, 1), middle),
+        }
     if isinstance(m.domain, Ticks):
         return {"frequency": np.asarray(m.domain.members(m.domain.encode(answers)).mean(axis=0))}
     if isinstance(m.domain, Circle):
