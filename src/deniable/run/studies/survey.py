@@ -10,11 +10,11 @@ import numpy as np
 from deniable.core.circle import Circle
 from deniable.core.domain import Ticks
 from deniable.core.grid import Grid
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import InWords, is_whole, require
 from deniable.mechanisms.base import Mechanism
 from deniable.plan.survey import Survey
-from deniable.randomness import simulation
+from deniable.randomness import Stream, simulation
 
 __all__ = ["made_up", "simulate", "truths"]
 
@@ -29,32 +29,43 @@ def made_up(survey: Survey, n: int, seed: int) -> dict[str, list[Any]]:
     have nothing to do with each other.
     """
     kinds = {question.name: question.mechanism for question in survey.questions}
-    each = zip(survey.asked, np.random.default_rng(seed).spawn(len(survey.asked)), strict=True)
+    each = zip(survey.asked, simulation(seed).spawn(len(survey.asked)), strict=True)
     return {name: _answers(kinds[name], n, rng) for name, rng in each}
 
 
-def _answers(m: Any, n: int, rng: np.random.Generator) -> list[Any]:
+def _answers(m: Any, n: int, rng: Stream) -> list[Any]:
     """Made-up answers to one question."""
     if m.takes == "key-value pairs":
         low, high = m.range
-        keys = rng.choice(m.k, n, p=_falling(m.k))
-        names = m.domain.decode(keys)
-        values = low + (high - low) * rng.beta(2, 2 + keys / m.k, n)
+        names = m.domain.decode(_falling(m.k, n, rng))
+        values = low + (high - low) * _numbers(n, 3, rng)
         return [[(key, float(value))] for key, value in zip(names.tolist(), values, strict=True)]
     if isinstance(m.domain, Ticks):
-        held = rng.random((n, m.domain.options.k)) < 0.6 * _falling(m.domain.options.k) * m.domain.options.k**0.5
+        count = m.domain.options.k
+        held = _uniform(n * count, rng).reshape(n, count) < 0.6 / np.arange(1, count + 1) ** 0.5
         held &= held.cumsum(axis=1) <= m.domain.most
-        names = m.domain.options.decode(np.arange(m.domain.options.k)).tolist()
+        names = m.domain.options.decode(np.arange(count)).tolist()
         return [[names[i] for i in np.flatnonzero(row)] for row in held]
     if isinstance(m.domain, Grid | Circle):
-        return list(m.domain.low + (m.domain.high - m.domain.low) * rng.beta(2, 5, n))
-    items: list[Any] = m.domain.decode(rng.choice(m.k, n, p=_falling(m.k))).tolist()
+        return list(m.domain.low + (m.domain.high - m.domain.low) * _numbers(n, 6, rng))
+    items: list[Any] = m.domain.decode(_falling(m.k, n, rng)).tolist()
     return [(item, m.levels[0]) for item in items] if m.takes == "values with levels" else items
 
 
-def _falling(k: int) -> FloatArray:
-    weights = 1 / np.arange(1, k + 1)
-    return np.asarray(weights / weights.sum())
+def _uniform(n: int, rng: Stream) -> FloatArray:
+    """Numbers from 0 to 1."""
+    return np.asarray(rng.draw(64, n) / 2.0**64)
+
+
+def _numbers(n: int, of: int, rng: Stream) -> FloatArray:
+    """The second smallest of so many numbers from 0 to 1, for each person."""
+    return np.asarray(np.sort(_uniform(n * of, rng).reshape(n, of), axis=1)[:, 1])
+
+
+def _falling(k: int, n: int, rng: Stream) -> IntArray:
+    """Answers, each less common than those before it."""
+    ends = np.cumsum(1 / np.arange(1, k + 1))
+    return np.minimum(np.searchsorted(ends, _uniform(n, rng) * ends[-1], side="right"), k - 1)
 
 
 def truths(m: Mechanism, answers: list[Any]) -> dict[str, FloatArray]:
