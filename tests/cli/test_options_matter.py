@@ -174,6 +174,7 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--points": ("--question release --epsilon 1", "8", "9"),
         "--interval": ("--question mean --epsilon 1 --n 1000", "0,1", "0,2"),
         "--distances": ("--question release --epsilon 1", "near.csv", "far.csv"),
+        "--promise": ("--n 1000", "line.json", "even.json"),
     },
     "tally": {
         "files": ("", "one.bin", "two.bin"),
@@ -222,6 +223,21 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         ),
         "--duplicates": ("privkv --epsilon 4 --labels a,b --data twice.csv --runs 2", "refuse", "first"),
         "--compression": (f"{GRR} --other d --data packed.csv --runs 2", "gzip", "none"),
+    },
+    "study": {
+        "names": ("--k 4 --n 200 --runs 1 --epsilons 1", "grr", "ss"),
+        "--k": ("grr --n 200 --runs 1 --epsilons 1", "4", "5"),
+        "--labels": ("grr --n 200 --runs 1 --epsilons 1", "a,b", "a,b,c"),
+        "--labels-file": ("grr --n 200 --runs 1 --epsilons 1", "two.txt", "three.txt"),
+        "--missing": ("grr --labels a,b,c,d --data values.csv --runs 1 --epsilons 1", "a", "e"),
+        "--other": ("grr --labels a,b,c --data values.csv --runs 1 --epsilons 1", "a", "b"),
+        "--epsilons": ("grr --k 4 --n 200 --runs 1", "1", "1,2"),
+        "--data": ("grr --k 4 --n 200 --runs 1 --epsilons 1", "uniform", "zipf:2"),
+        "--n": ("grr --k 4 --runs 1 --epsilons 1", "200", "300"),
+        "--metrics": ("grr --k 4 --n 200 --runs 1 --epsilons 1", "mse", "mae"),
+        "--runs": ("grr --k 4 --n 200 --epsilons 1", "1", "2"),
+        "--seed": ("grr --k 4 --n 200 --runs 1 --epsilons 1", "1", "2"),
+        "--every": ("grr --k 4 --n 200 --runs 2 --epsilons 1 --out written.csv --force", None, ""),
     },
     "attack": {
         "--prior": ("grr --epsilon 1 --k 8 --reports 2000 --seed 1", "uniform", "zipf:2"),
@@ -274,6 +290,8 @@ WHY_NOT: Mapping[str, str] = {
     "--master": "where Spark runs: tests/spark",
     "--database": "where tasks are: tests/cli/test_service.py",
     "--config": "settings of the service: tests/service/test_settings.py",
+    "--resume": "where a study keeps what is done: tests/run/test_sweep.py",
+    "--workers": "the same numbers by several processes: tests/run/test_sweep.py",
     "name": "which mechanism: all tests of commands",
 }
 ELSEWHERE: Mapping[str, str] = {

@@ -194,14 +194,17 @@ _ORDERED: Mapping[str, Form] = {name: Form(_one_of("windows"), _GRIDS) for name 
 
 _LEVELS = {
     "levels": "levels data",
-    "base": "kind data sue:unary oue:unary grr:response lh:hashing",
+    "base": "kind data sue:unary oue:unary grr:response lh:hashing affine:affine",
     "level_epsilon": "budget level",
     "level_report": "kind level response:response bit:bit none:",
     "g": "g data",
 }
 _DATA = _one_of("unary", "response", "hashing")
 _OWN: Mapping[str, Form] = {
-    "pldp": Form({"personal": {"data": _DATA, "level": _one_of("response", "bit")}}, _LEVELS),
+    "pldp": Form(
+        {"personal": {"data": {**_DATA, **_one_of("affine")}, "level": _one_of("response", "bit")}},
+        {**_LEVELS, "blocks?": "same data.0.blocks"},
+    ),
     "upldp": Form(
         {"personal": {"data": {"utility": {"base": _DATA}}, "level": _one_of("response", "bit")}},
         {**_LEVELS, "sensitive": "same protected", "disclosure": "word common own capped"},
@@ -497,7 +500,8 @@ def _kind(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 def _g(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """The range of hashing at all levels, or null for other kernels."""
-    found = getattr(inner_of(_at(kernel, words[0])[0]), "g", None)
+    inner = inner_of(_at(kernel, words[0])[0])
+    found = inner.g if inner.kind == "hashing" else None
     return "" if value == found else f"the kernel's {found}"
 
 
