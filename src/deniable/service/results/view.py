@@ -19,7 +19,7 @@ from deniable.service.release import OPEN, PUBLISHED, Window
 from deniable.service.results.reading import estimate_in, estimated, strata_of
 from deniable_client.task import Question, Task
 
-__all__ = ["Cell", "GroupView", "Moment", "QuestionView", "Wording", "clear", "views"]
+__all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "views"]
 
 _ALPHA = 0.05
 _MOST_GROUPS = 24

@@ -15,7 +15,7 @@ from deniable.service.texts.catalogue import Texts, bdi
 from deniable_client.task import Task
 
 __all__ = [
-    "chance", "citation", "gap", "group_claim", "method", "number", "ratio_text", "sentences", "software", "trend_claim"
+    "chance", "citation", "gap", "group_claim", "method", "number", "sentences", "software", "trend_claim"
 ]  # fmt: skip
 
 _RARE = 0.005
@@ -132,7 +132,7 @@ def group_claim(view: QuestionView, t: Texts) -> list[Markup]:
 # ---- for papers
 
 
-def ratio_text(certificate: Mapping[str, Any]) -> str:
+def _ratio_text(certificate: Mapping[str, Any]) -> str:
     """The exact ratio rounded up to four digits after the comma, for sentences; the certificate has the fraction."""
     if certificate["ratio"] is None:
         return "–"
@@ -152,7 +152,7 @@ def method(
     if len(found) > 1:
         said.append(t("method.dealt", shares=" : ".join(str(question.share) for question in task.questions)))
     for view, known in zip(found, certificates, strict=True):
-        own = {"mechanism": known["mechanism"], "epsilon": known["epsilon"], "ratio": ratio_text(known)}
+        own = {"mechanism": known["mechanism"], "epsilon": known["epsilon"], "ratio": _ratio_text(known)}
         said.append(t("method.mixed", question=view.text, **own))
     said.append(t("method.population", level=t.language.share(95)))
     said.append(t("method.batch", least=task.min_batch))
