@@ -140,6 +140,9 @@ class Settings:
     cors: Mapping[str, tuple[str, ...]] = _setting(
         _origins, {}, "ID=ORIGIN,...;...", "Web sites whose pages may send reports, by task; * for all tasks."
     )
+    frames: Mapping[str, tuple[str, ...]] = _setting(
+        _origins, {}, "ID=ORIGIN,...;...", "Web sites that may show a survey in a frame, by task; * for all tasks."
+    )
     webhooks: tuple[str, ...] = _setting(
         _hooks, (), "URL,...", "Your own addresses, which are told when a window is published, withheld or refused."
     )
