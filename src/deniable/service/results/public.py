@@ -17,7 +17,7 @@ from deniable.run.questions import question_of
 from deniable.service.access.keys import Role
 from deniable.service.collector import Collector, Known
 from deniable.service.http.bodies import JSON, OCTETS
-from deniable.service.http.problems import Problem
+from deniable.service.http.problems import KINDS, Problem
 from deniable.service.http.routes import Row
 from deniable.service.http.tables import FILES, TARGET, as_file
 from deniable.service.pages.charts import once
@@ -49,8 +49,12 @@ async def _public(collector: Collector, request: Request) -> Known:
 
 
 def _told(problem: Problem, request: Request) -> Response:
+    if problem.kind != "not-found":
+        return refused(
+            KINDS[problem.kind].status, KINDS[problem.kind].title, f"{problem.detail} {problem.hint}".strip()
+        )
     t = texts("see", _language(request))
-    return refused(404 if problem.kind == "not-found" else 400, t("result.head"), t("result.private"))
+    return refused(404, t("result.head"), t("result.private"), t.language.tag)
 
 
 def _language(request: Request) -> str:
