@@ -88,6 +88,6 @@ class Upkeep:
                 intake = intake_of(row.document)
                 told = windows(self._store, row, intake, now)
                 found += notices(intake.task, told, self._store.rejections(row.id), now)
-            except Exception as error:
-                failed(row.id, error)
+            except Exception as fault:
+                failed(row.id, fault)
         return found
