@@ -16,7 +16,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.plan.survey import Survey
 from deniable.randomness import Stream, simulation
 
-__all__ = ["made_up", "simulate", "truths"]
+__all__ = ["made_up", "simulate"]
 
 _RUNS_MOST = 100_000
 _LEVEL = 0.95
@@ -68,7 +68,7 @@ def _falling(k: int, n: int, rng: Stream) -> IntArray:
     return np.minimum(np.searchsorted(ends, _uniform(n, rng) * ends[-1], side="right"), k - 1)
 
 
-def truths(m: Mechanism, answers: list[Any]) -> dict[str, FloatArray]:
+def _truths(m: Mechanism, answers: list[Any]) -> dict[str, FloatArray]:
     """What is true of these people, by the names of what is estimated."""
     own: Any = m
     if m.takes == "key-value pairs":
@@ -115,7 +115,7 @@ def simulate(
     require(same, "people", InWords(str(sizes)), "as many answers to every question", "Everybody has one to each.")
     n = next(iter(sizes.values()))
     kinds = {question.name: question.mechanism for question in survey.questions}
-    true = {name: truths(kinds[name], people[name]) for name in people}
+    true = {name: _truths(kinds[name], people[name]) for name in people}
     sums: dict[str, list[FloatArray]] = {}
     streams = simulation(seed).spawn(runs)
     for run, stream in enumerate(streams):
