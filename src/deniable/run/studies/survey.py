@@ -65,7 +65,7 @@ def _numbers(n: int, of: int, rng: Stream) -> FloatArray:
 def _falling(k: int, n: int, rng: Stream) -> IntArray:
     """Answers, each less common than those before it."""
     ends = np.cumsum(1 / np.arange(1, k + 1))
-    return np.minimum(np.searchsorted(ends, _uniform(n, rng) * ends[-1], side="right"), k - 1)
+    return np.asarray(np.minimum(np.searchsorted(ends, _uniform(n, rng) * ends[-1], side="right"), k - 1))
 
 
 def _truths(m: Mechanism, answers: list[Any]) -> dict[str, FloatArray]:
