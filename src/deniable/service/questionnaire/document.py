@@ -300,7 +300,12 @@ def _tag(given: object, where: str) -> str:
 
 def _day(given: object) -> str:
     need = "a day such as 2026-12-01"
-    _need(isinstance(given, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", str(given), re.ASCII) is not None, "opens", need, given)
+    _need(
+        isinstance(given, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", str(given), re.ASCII) is not None,
+        "opens",
+        need,
+        given,
+    )
     try:
         return date.fromisoformat(str(given)).isoformat()
     except ValueError:
@@ -323,7 +328,9 @@ def written(asked: Questionnaire) -> dict[str, Any]:
     plain["translations"] = {tag: _short(texts, Translated()) for tag, texts in plain["translations"].items()}
     usual = Questionnaire()
     return {"questionnaire": VERSION} | {
-        name: part for name, part in plain.items() if name == "language" or part not in (_plain(getattr(usual, name)), [])
+        name: part
+        for name, part in plain.items()
+        if name == "language" or part not in (_plain(getattr(usual, name)), [])
     }
 
 

@@ -23,11 +23,11 @@ _DAY = 24 * 60
 def words_of(asked: Questionnaire, tag: str) -> Mapping[str, str]:
     """Yes, no, "I prefer not to say" and "something else" in a language: its own words, or those of the catalogue."""
     own = asked.words if tag == asked.language else asked.translations[tag].words
-    plain = tag.partition("-")[0].lower()
-    if plain not in LANGUAGES:
+    if tag.partition("-")[0].lower() not in LANGUAGES:
         return {name: own.get(name, "") for name in WORDS}
-    say = texts("build", plain)
-    return {"yes": say("word.yes"), "no": say("word.no"), "skip": say("word.skip"), "other": say("word.other"), **own}
+    say = texts("build", tag)
+    usual = (say("word.yes"), say("word.no"), texts("answer", tag)("question.skip"), say("word.other"))
+    return dict(zip(WORDS, usual, strict=True)) | {name: text for name, text in own.items() if text}
 
 
 def can_skip(item: Item) -> bool:

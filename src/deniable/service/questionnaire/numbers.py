@@ -1,4 +1,4 @@
-"""Numbers as people write them: with points, commas or spaces, in the digits of their script; doubtful ones are asked."""
+"""Numbers as people write them: with points, commas or spaces, in the digits of any script; doubtful ones are asked."""
 
 from __future__ import annotations
 
@@ -69,4 +69,6 @@ def _both(plain: str, sign: float) -> float | None:
     mark = max(".,", key=plain.rfind)
     whole, _, rest = plain.rpartition(mark)
     grouped = _GROUPED.fullmatch(whole) is not None and len({part for part in whole if part in ".,'"}) == 1
-    return sign * float(f"{re.sub('[,.]', '', whole.replace(chr(39), ''))}.{rest}") if grouped and rest.isdigit() else None
+    return (
+        sign * float(f"{re.sub('[,.]', '', whole.replace(chr(39), ''))}.{rest}") if grouped and rest.isdigit() else None
+    )

@@ -1,4 +1,4 @@
-"""What a questionnaire will bring: how close, how likely, and what it takes; (Q1) to (Q9) of docs/howto/questionnaire.md.
+"""What a questionnaire will bring: how close, how likely, what it takes; (Q1) to (Q9) of docs/howto/questionnaire.md.
 
 Nothing here looks at an answer: everything follows from how many people are asked what, when, under which protection.
 """
@@ -198,7 +198,9 @@ class Outlook:
         if self.grade not in ("good", "usable"):
             if len(self.asked.questions) > 1 and self.fewer:
                 found.append(("questions", {"names": self.fewer}))
-            whole = _bare(replace(self.asked, windows=1, people=min(_FAR, (self.asked.people or 1) * self.asked.windows)))
+            whole = _bare(
+                replace(self.asked, windows=1, people=min(_FAR, (self.asked.people or 1) * self.asked.windows))
+            )
             if self.asked.windows > 1 and whole.grade in ("good", "usable"):
                 found.append(("windows", {"half": whole.worst}))
             found.append(("people", {"n": self.people_needed, "invited": self._invited(self.people_needed)}))
@@ -302,7 +304,7 @@ def level_of(epsilon: float) -> int:
 
 
 def sure(epsilon: float) -> float:
-    """How sure a report makes somebody, at most, who was undecided between two answers; rounded up to whole per cent."""
+    """How sure a report makes somebody, at most, who was undecided between two answers; in whole per cent, rounded up."""
     return math.ceil(100 / (1 + math.exp(-epsilon)) - 1e-9) / 100
 
 
