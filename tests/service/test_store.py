@@ -440,6 +440,7 @@ def test_columns_are_those_of_the_list(tmp_path: Path) -> None:
         *("shard", "tally", "body", "reason", "n", "role", "digest", "created", "revoked"),
         *("key_name", "expires", "idle"),  # of who signed in to read
         "seed",  # of the collector's own key
+        *("changed", "trial"),  # of questionnaires, and of what robots answered to them
     }
 
 

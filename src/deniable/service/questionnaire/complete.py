@@ -1,4 +1,4 @@
-"""What keeps a questionnaire from being opened, and what its author should know before: each a text of the catalogue."""
+"""What keeps a questionnaire from being opened, and what its author should know; each a text of the catalogue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Fault", "cautions", "problems"]
 
 _LONG, _MANY, _GROUPS = 160, 12, 3
 """Characters, questions and groupings above which a questionnaire gets a caution."""
-_LISTED = {"one": (2, 1000), "ordered": (3, 4096), "several": (2, 20)}
+_LISTED = {"one": (2, 1000), "ordered": (3, 4096)}
 """How many answers a kind of question has."""
 
 

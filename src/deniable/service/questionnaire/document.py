@@ -19,7 +19,7 @@ from deniable.errors import FormatError, ParameterError, meant, show
 __all__ = ["KINDS", "LIMITS", "Group", "Item", "Questionnaire", "Translated", "dumped", "read", "written"]
 
 VERSION = 1
-KINDS = ("yes-no", "one", "several", "rating", "ordered", "number", "time")
+KINDS = ("yes-no", "one", "rating", "ordered", "number", "time")
 """What can be asked."""
 LIMITS = {"bytes": 1 << 20, "questions": 255, "options": 4096, "groups": 8, "values": 254, "languages": 40}
 _TEXTS = {"title": 200, "who": 200, "why": 1000, "text": 10_000, "unit": 40, "option": 1000, "end": 100, "value": 200}
@@ -51,8 +51,6 @@ class Item:
     unit: str = ""
     slots: int = 24
     """Of a day."""
-    most: int = 3
-    """Ticks of one person that are counted, of several answers."""
     weight: float = 1.0
     """How much its error counts."""
 
@@ -183,7 +181,6 @@ def _item(given: object, usual: str, where: str) -> Item:
         high=_some(told, "high", lambda x: _number(x, f"high of {where}", -1e12, 1e12)),
         unit=_text(told.get("unit", ""), f"unit of {where}", _TEXTS["unit"]),
         slots=_whole(told.get("slots", 24), f"slots of {where}", 2, 48),
-        most=_whole(told.get("most", 3), f"most of {where}", 1, 5),
         weight=_number(told.get("weight", 1.0), f"weight of {where}", 0.01, 100.0),
     )
 

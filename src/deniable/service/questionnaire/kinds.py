@@ -58,8 +58,6 @@ def described(item: Item, words: Mapping[str, str]) -> dict[str, Any]:
     labels = labels_of(item, words)
     if item.kind == "number":
         return {"interval": (item.low, item.high)}
-    if item.kind == "several":
-        return {"several": labels, "most": item.most}
     if item.kind == "time" or (item.kind == "ordered" and len(item.options) > ORDERED_SMALL):
         return {"ordinal": labels}
     skips = item.skip and can_skip(item)
@@ -93,7 +91,7 @@ def subset_cost(k: int, epsilon: float) -> float:
     (1.1707, 3.4452)
     """
     laws = [_law(k, size, epsilon) for size in range(1, k)]
-    p, q = min(laws, key=lambda law: _share(*law, 1 / k))
+    p, q = min(laws, key=lambda law: _share(law[0], law[1], 1 / k))
     return max(_share(p, q, f) for f in (1 / k, 0.5))
 
 
@@ -114,8 +112,8 @@ def _range(question: Question) -> float:
 
 
 def relevant(item: Item, answers: int) -> float:
-    """The error up to which a result is of use (Q8): 10 points, fewer of many answers; of numbers a tenth of the range."""
+    """The error up to which a result is of use (Q8): 10 points, or fewer; of numbers a tenth of the range."""
     if item.kind == "number":
         return ((item.high or 0.0) - (item.low or 0.0)) / 10
-    ranges = item.kind in ("time", "several") or (item.kind == "ordered" and answers > ORDERED_SMALL)
+    ranges = item.kind == "time" or (item.kind == "ordered" and answers > ORDERED_SMALL)
     return 0.1 if ranges else min(0.1, 1 / max(answers, 1))

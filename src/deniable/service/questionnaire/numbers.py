@@ -41,7 +41,7 @@ def read_number(text: str) -> float | Doubt | None:
         return None
     plain = "".join(_ascii(sign) for sign in text.strip())
     sign = -1.0 if plain.startswith("-") else 1.0
-    plain = plain.lstrip("+-") if plain[:1] in "+-" else plain
+    plain = plain[1:] if plain[:1] in ("+", "-") else plain
     for blank in _BLANKS:
         if blank in plain.strip():
             plain = plain.strip().replace(blank, "'")

@@ -146,6 +146,16 @@ class Outlook:
         trend = (windows - 1) * math.sqrt(12 * power / (windows * (windows**2 - 1)))
         return {each.question: (math.sqrt(2 * power) * each.half / Z, trend * each.half / Z) for each in self.known}
 
+    @property
+    def least_change(self) -> float:
+        """The smallest change of a share from first to last that is noticed, of the question known worst; 0 if none."""
+        shares = [each for each in self.known if self.asked.item(each.question).kind != "number"]
+        return max((self.change[each.question][0] for each in shares), default=0.0) if self.change else 0.0
+
+    def chance_of(self, batch: int, part: float = CAUTION) -> float:
+        """That something is withheld with a minimum batch, if such a part of the expected answers comes."""
+        return _chance(self, batch, part)
+
     # ---- what it takes (Q9)
 
     @cached_property
@@ -280,7 +290,7 @@ def _chance(found: Outlook, batch: int, caution: float) -> float:
     if asked.response is None:
         each = [float(poisson.cdf(batch - 1, _answers(asked) * caution * cell)) for cell in cells]
     else:
-        each = [float(binom.cdf(batch - 1, asked.people, asked.response * caution * cell)) for cell in cells]
+        each = [float(binom.cdf(batch - 1, asked.people or 1, asked.response * caution * cell)) for cell in cells]
     return min(1.0, asked.windows * math.fsum(each))
 
 
@@ -304,7 +314,7 @@ def level_of(epsilon: float) -> int:
 
 
 def sure(epsilon: float) -> float:
-    """How sure a report makes somebody, at most, who was undecided between two answers; in whole per cent, rounded up."""
+    """How sure a report makes somebody, at most, who was undecided between two answers; whole per cent, rounded up."""
     return math.ceil(100 / (1 + math.exp(-epsilon)) - 1e-9) / 100
 
 
