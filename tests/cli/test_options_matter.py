@@ -174,6 +174,7 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--points": ("--question release --epsilon 1", "8", "9"),
         "--interval": ("--question mean --epsilon 1 --n 1000", "0,1", "0,2"),
         "--distances": ("--question release --epsilon 1", "near.csv", "far.csv"),
+        "--promise": ("--n 1000", "line.json", "even.json"),
     },
     "tally": {
         "files": ("", "one.bin", "two.bin"),

@@ -333,6 +333,9 @@ def _fail(error: Exception, asked: _Asked, *, as_json: bool) -> int:
             write_json({"error": {"type": found.type, "message": found.message, "hint": found.hint}})
         except OSError:  # standard output itself is what cannot be written
             _say(*told)
+        else:
+            if not sys.stdout.isatty():  # it goes to a file or a program; who looks at the screen is told, too
+                _say(*told)
     else:
         _say(*told)
     if isinstance(error, OSError):
