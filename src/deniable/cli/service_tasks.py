@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from deniable.cli.options import Choice, argument, option, split
 from deniable.cli.output import Output
 from deniable.cli.pipeline import Force
+from deniable.cli.plans import questionnaire
 from deniable.cli.service import Config, DatabaseUrl, opened, today
 from deniable.collect.parquet import LAYOUTS
 from deniable.errors import ParameterError, require
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from deniable.service.ingest import Intake
     from deniable.service.store.contract import Store, TaskRow
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "known_task"]
 
 TaskId: TypeAlias = Annotated[str, argument("ID", "The task's id, or how it begins.")]
 _LEAST_PREFIX = 4
@@ -109,12 +110,11 @@ def new(
         given: dict[str, Any] = {"design": design, "question": question, "share": share, "none": none, "strata": strata}
         given |= {"subject": subject, "collector": collector, "language": language, "windows": windows}
         given |= {"window_days": window_days, "budget": budget, "retention_days": retention_days, "retention": kept}
-        for name, value in given.items():
-            require(value is None, name, value, "left out with --from", "The questionnaire says it.")
+        _refuse_given(given)
         _from_questionnaire(out, source, min_batch, opens, url, database, config)
         return
-    require(bool(design), "design", design, "given, or --from with a questionnaire")
     design, question = design or [], question or []
+    require(bool(design), "design", None, "given, or --from with a questionnaire")
     from deniable.run.store import read_design
     from deniable.service.access.identity import SEED_BYTES, Identity
     from deniable.service.settings import settings
@@ -167,6 +167,11 @@ def new(
     )
 
 
+def _refuse_given(given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        require(value is None, name, value, "left out with --from", "The questionnaire says it.")
+
+
 def _from_questionnaire(
     out: Output,
     source: str,
@@ -206,55 +211,6 @@ def _from_questionnaire(
         *_terms(task),
         Whole(f"Next: deniable task open {task.id[:12]}"),
     )
-
-
-def questionnaire(
-    source: Annotated[str, argument("FILE", "A questionnaire, a file of another tool, or the id of a task.")],
-    out: Output,
-    target: Annotated[
-        str | None, option("--out", "FILE", "Write the questionnaire as JSON; - for standard output.")
-    ] = None,
-    force: Force = False,
-    database: DatabaseUrl = None,
-    config: Config = None,
-) -> int:
-    """Say what will come of a questionnaire, and write it as JSON: also from SurveyJS, from XLSForm, or from a task.
-
-    What cannot be asked under a promise, such as free text, is listed. The exit code is 1 if it cannot be opened yet.
-
-    Example: deniable task questionnaire survey.xlsx --out survey.json
-    """
-    from pathlib import Path
-
-    from deniable.service.questionnaire.complete import problems
-    from deniable.service.questionnaire.document import dumped, written
-    from deniable.service.questionnaire.imports import read_file
-    from deniable.service.questionnaire.opening import questionnaire_of
-    from deniable.service.questionnaire.outlook import outlook
-    from deniable.service.questionnaire.telling import in_words, lines
-
-    out.claim(target, sources=[source], force=force)
-    left: list[str] = []
-    if Path(source).exists() or not source.isalnum():
-        asked, left = read_file(source)
-    else:
-        with opened(database, config) as store:
-            asked = questionnaire_of(_known(store, source)[1].task)
-    if target is not None:
-        with open_output(target) as file:
-            file.write(dumped(asked))
-    wrong = [f"{fault.where}: {in_words(fault)}" for fault in problems(asked, today())]
-    for part in left:
-        out.note(f"not taken over: {part}")
-    if target == STANDARD:
-        return 1 if wrong else 0
-    document = {"questionnaire": written(asked), "left": left, "problems": wrong}
-    if wrong:
-        out.show(document, "It cannot be opened yet:", *wrong)
-        return 1
-    found = lines(outlook(asked))
-    out.show(document | found, *found["told"], *found["cautions"])
-    return 0 if found["possible"] else 1
 
 
 def _shares(given: Sequence[str] | None, questions: int) -> list[int]:
@@ -330,7 +286,7 @@ def next_round(
     if not isinstance(made, Protocol):
         raise ParameterError(f"NAME must be a protocol, got {choice.name!r}.", "A mechanism has one round: task new.")
     with opened(database, config, new=True) as store:
-        before = [_known(store, id, "after") for id in after or []]
+        before = [known_task(store, id, "after") for id in after or []]
         found = following(made, store, [row.id for row, _ in before], datetime.now(UTC))
         if isinstance(found, Estimate):
             shown = question_of(choice.name).show(found, 0.95, "reporters", False)
@@ -382,7 +338,7 @@ def show(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config =
     Estimates of windows that are over are in `deniable task export`.
     """
     with opened(database, config) as store:
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         found = _windows(store, row, intake)
         rejected = dict(store.rejections(row.id))
     task = intake.task
@@ -412,7 +368,7 @@ def _over(task: Any) -> str:
     return f"its last day was {last}: no report will be counted." if last < today() else ""
 
 
-def _known(store: Store, id: str, name: str = "ID") -> tuple[TaskRow, Intake]:
+def known_task(store: Store, id: str, name: str = "ID") -> tuple[TaskRow, Intake]:
     """A task by its id, or by the beginning of it if there is one only."""
     from deniable.service.ingest import Intake
 
@@ -442,7 +398,7 @@ def _windows(store: Store, row: TaskRow, intake: Intake) -> list[dict[str, Any]]
 def opened_now(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
     """Open a task: from its first day on, reports are counted."""
     with opened(database, config) as store:
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         require(row.state != "closed", "ID", id, "a task that is not closed", "A closed task stays closed.")
         if row.state == "draft":
             store.set_state(row.id, "open")
@@ -454,10 +410,10 @@ def opened_now(id: TaskId, out: Output, database: DatabaseUrl = None, config: Co
 def closed(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
     """Close a task for good: no report is counted any more, and its results are published."""
     with opened(database, config) as store:
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         for state in {"draft": ("open", "closed"), "open": ("closed",)}.get(row.state, ()):
             store.set_state(row.id, state)
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         found = _windows(store, row, intake)
     counted = sum(w["reports"] for w in found)
     told = f"Task {row.id} is closed, with {counted:,} reports."
@@ -519,7 +475,7 @@ def export(
     if what != "results" and out.as_json:
         require(target != STANDARD, "out", target, "a file together with --json")
     with opened(database, config) as store:
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         document: dict[str, Any]
         if form:
             document = _write_flat(store, row, intake, form, aim or "population", target)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from deniable.mechanisms.survey.survey import Question
 from deniable.service.questionnaire.document import WORDS, Item, Questionnaire
 from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
@@ -68,7 +67,7 @@ def described(item: Item, words: Mapping[str, str]) -> dict[str, Any]:
     return {"labels": labels, **missing, "sensitive": own}
 
 
-def cost(question: Question) -> float:
+def cost(question: Any) -> float:
     """The variance of one report about a share in the population, at the worst of the shares 1/k and 1/2 (Q1).
 
     Of numbers it is that of the mean, in their unit. Where some answers are harmless, that of a design which protects
@@ -78,7 +77,7 @@ def cost(question: Question) -> float:
     if "variance_worst" in told:
         return float(told["variance_worst"]) + _range(question) ** 2 / 12
     if "variance_range" in told:
-        return question.noise + _HALF
+        return float(question.noise) + _HALF
     if "p" in told:
         return max(_share(told["p"], told["q"], f) for f in (1 / m.k, 0.5))
     return subset_cost(m.k, m.epsilon)
@@ -107,7 +106,7 @@ def _share(p: float, q: float, f: float) -> float:
     return mean * (1 - mean) / (p - q) ** 2
 
 
-def _range(question: Question) -> float:
+def _range(question: Any) -> float:
     return math.sqrt(question.unit)
 
 

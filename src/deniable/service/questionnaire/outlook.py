@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from deniable.mechanisms.survey.survey import Survey
-from deniable.plan.survey import survey
+from deniable.plan.survey import Survey, survey
 from deniable.service.questionnaire.document import Item, Questionnaire
 from deniable.service.questionnaire.kinds import cost, described, relevant, words_of
 from deniable.service.tasks import DEVICE_YEAR
 
-__all__ = ["GRADES", "LEVELS", "Known", "Outlook", "level_of", "noncentrality", "outlook", "sure"]
+__all__ = ["GRADES", "Known", "Outlook", "level_of", "noncentrality", "outlook", "sure"]
 
 Z = 1.96
 CAUTION = 0.7
@@ -27,7 +26,7 @@ _CHANCE = 0.01
 """That something is withheld, at most, over all that is to be published."""
 GRADES = {"good": 0.5, "usable": 1.0, "coarse": 2.0, "vain": math.inf}
 """Words for the error relative to what is of use, up to these (Q8)."""
-LEVELS = (0.28, 0.70, 1.09, 2.19, 4.05, math.inf)
+_LEVELS = (0.28, 0.70, 1.09, 2.19, 4.05, math.inf)
 """Up to which epsilon each of the six words for protection holds."""
 _EPSILON_MOST = 2.0
 """The weakest protection that is ever suggested."""
@@ -310,7 +309,7 @@ def _min_batch(found: Outlook, caution: float) -> tuple[int, float]:
 
 def level_of(epsilon: float) -> int:
     """The number of the word for a protection: 1, very strong, to 6, hardly any."""
-    return next(i for i, most in enumerate(LEVELS, start=1) if epsilon <= most)
+    return next(i for i, most in enumerate(_LEVELS, start=1) if epsilon <= most)
 
 
 def sure(epsilon: float) -> float:

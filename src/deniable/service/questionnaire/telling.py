@@ -10,7 +10,7 @@ from deniable.service.questionnaire.document import Item
 from deniable.service.questionnaire.outlook import Known, Outlook, level_of, sure
 from deniable.service.texts.catalogue import Texts, texts
 
-__all__ = ["about", "chance", "half", "in_words", "lines", "ways"]
+__all__ = ["half", "in_words", "lines", "ways"]
 
 
 def in_words(fault: Fault, say: Texts | None = None) -> str:
@@ -25,7 +25,7 @@ def half(known: Known, item: Item, say: Texts) -> str:
     return say("out.points", points=100 * known.rounded)
 
 
-def about(known: Known, item: Item, say: Texts) -> str:
+def _about(known: Known, item: Item, say: Texts) -> str:
     """The same as a sentence."""
     if item.kind == "number":
         return say("out.mean", value=rounded_up(known.half), unit=item.unit)
@@ -42,7 +42,7 @@ def rounded_up(value: float) -> float:
     return round(math.ceil(value / step - 1e-9) * step, 12)
 
 
-def chance(value: float, say: Texts) -> str:
+def _chance(value: float, say: Texts) -> str:
     """A chance in whole per cent, rounded up."""
     whole = math.ceil(100 * value - 1e-9)
     share = say.language.share(max(whole, 1))
@@ -56,7 +56,7 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
     for each in found.known:
         item = asked.item(each.question)
         title = f"{item.text}: " if len(asked.questions) > 1 else ""
-        told.append(f"{title}{about(each, item, say)} ({say('out.grade.' + each.grade)})")
+        told.append(f"{title}{_about(each, item, say)} ({say('out.grade.' + each.grade)})")
     if len(asked.questions) > 1:
         told.append(say("out.dealt", n=len(asked.questions)))
     percent = say.language.share(100 * sure(asked.protection))
@@ -66,8 +66,8 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
         told.append(say("out.together", n=asked.windows, level=say(f"level.{level_of(found.cost)}"), percent=percent))
     batch = found.min_batch if min_batch is None else min_batch
     told.append(say("out.batch", n=batch))
-    told.append(say("out.chance", percent=chance(found.chance_of(batch), say)))
-    told.append(say("out.chance.half", percent=chance(found.chance_of(batch, 0.5), say)))
+    told.append(say("out.chance", percent=_chance(found.chance_of(batch), say)))
+    told.append(say("out.chance.half", percent=_chance(found.chance_of(batch, 0.5), say)))
     told += [say("out.change", points=math.ceil(100 * found.least_change - 1e-9))] if found.least_change else []
     if found.possible:
         told.append(say("out.fits", used=found.cost))
