@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from deniable.plan.survey import survey
     from deniable.randomness import secure, simulation
     from deniable.run.store import load, save
+    from deniable.run.sweep.study import study
 
 __version__ = "0.1.0"
 
@@ -45,7 +46,7 @@ __version__ = "0.1.0"
 __all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Promise", "Reports", "Space", "Tally", "__version__"]
 __all__ += ["MECHANISMS", "PROTOCOLS", "Mechanism", "from_design", "mechanism", "protocol", "register", "utility"]
 __all__ += ["attack", "audit", "datasets", "dump", "load", "ordinal", "plan", "promise", "save", "secure", "simulation"]
-__all__ += ["equality", "survey", "trend"]
+__all__ += ["equality", "study", "survey", "trend"]
 __all__ += ["DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"]
 
 _HOMES: Mapping[str, tuple[str, ...]] = {
@@ -72,6 +73,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.plan.survey": ("survey",),
     "deniable.randomness": ("secure", "simulation"),
     "deniable.run.store": ("load", "save"),
+    "deniable.run.sweep.study": ("study",),
 }
 """Where the names come from: the same as above, for loading each when it is first used."""
 

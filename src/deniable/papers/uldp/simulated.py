@@ -22,6 +22,7 @@ from deniable.datasets.folder import data_folder
 from deniable.datasets.population import Population
 from deniable.datasets.synthetic import apportion, synthetic
 from deniable.estimate.result import Estimate
+from deniable.estimate.scores import f1_top, ndcg_top
 from deniable.mechanisms.protocol import Step
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.collaborative import CollaborativeSampling
@@ -39,7 +40,6 @@ from deniable.papers.uldp.figures import (
     theory,
     theta_error,
 )
-from deniable.papers.uldp.metrics import f1_top, ndcg_top
 from deniable.randomness import Simulation
 
 __all__ = ["FIGURES", "people"]
