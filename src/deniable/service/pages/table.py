@@ -5,6 +5,7 @@ from __future__ import annotations
 from deniable.service.builder import views
 from deniable.service.http.routes import Row
 from deniable.service.pages import dashboard, exports, planner, signin, survey
+from deniable.service.results import public
 from deniable.service.sharing import pages as sharing
 
 __all__ = ["PAGES"]
@@ -17,4 +18,5 @@ PAGES: tuple[Row, ...] = (
     *exports.ROWS,
     *planner.ROWS,
     *views.ROWS,
+    *public.ROWS,
 )
