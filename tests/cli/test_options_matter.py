@@ -283,7 +283,7 @@ WHY_NOT: Mapping[str, str] = {
     "--json": "the form of the output",
     "--force": "whether a file is replaced: tests/cli/test_nothing_is_lost.py",
     "--out": "where the output goes: tests/cli/test_nothing_is_lost.py",
-    "--chart": "draws beside the numbers: tests/cli/test_plan.py, tests/cli/test_pipeline.py",
+    "--chart": "draws beside the numbers: tests/cli: test_plan.py, test_promises.py, test_pipeline.py",
     "--chart-means": "draws beside the numbers: tests/cli/test_keyvalue.py",
     "--chart-order": "draws beside the numbers: tests/cli/test_pipeline.py",
     "--engine": "the same numbers by another engine: tests/spark",

@@ -27,6 +27,7 @@ AREAS = {
         "proofs",
         "randomness",
         "releases",
+        "scripts",
         "second",
         "sessions",
         "survey",
