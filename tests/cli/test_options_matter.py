@@ -288,6 +288,7 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--question": ("--design design.json --database sqlite:///t.db", "Which?", "Who?"),
         "--share": (f"{ASKED} --share 1 --design other.json --question Who?", "1", "3"),
         "--retention-days": (f"{ASKED} --retention reports", "5", "6"),
+        "--from": ("--database sqlite:///t.db", "asked.json", "sixty.json"),
     },
 }
 
@@ -314,6 +315,7 @@ ELSEWHERE: Mapping[str, str] = {
     "demo": "tests/pages/test_demo.py",
     "mechanisms": "has no options of its own",
     "task next": "its options are those of `design` and `task new`",
+    "task questionnaire": "tests/questionnaire/test_commands.py",
     "task list": "has no options of its own",
     "task show": "one argument: tests/cli/test_service.py",
     "task open": "one argument: tests/cli/test_service.py",
@@ -415,6 +417,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = ["report", *(b64encode(bytes([i % 4])).decode() for i in range(20))]
     (folder / "reports.csv").write_text("\n".join(lines) + "\n")
     (folder / "some.csv").write_text("\n".join([*lines, "!!!"]) + "\n")
+    head = {"questionnaire": 1, "title": "Exams", "who": "Uni Bern", "why": "To plan.", "people": 2000}
+    item = {"kind": "yes-no", "text": "Did you?"}
+    for name, more in (("asked", {}), ("sixty", {"people": 60})):
+        (folder / f"{name}.json").write_text(json.dumps(head | more | {"questions": [item]}))
     (folder / "other.json").write_text(json.dumps(dn.mechanism("grr", epsilon=1.0, labels=list("abc")).design))
     return folder
 
