@@ -239,6 +239,18 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--seed": ("grr --k 4 --n 200 --runs 1 --epsilons 1", "1", "2"),
         "--every": ("grr --k 4 --n 200 --runs 2 --epsilons 1 --out written.csv --force", None, ""),
     },
+    "compare": {
+        "names": ("--epsilon 1 --k 4", "grr", "ss"),
+        "--epsilon": ("grr --k 4", "1", "2"),
+        "--k": ("grr --epsilon 1", "4", "5"),
+        "--labels": ("grr --epsilon 1", "a,b", "a,b,c"),
+        "--labels-file": ("grr --epsilon 1", "two.txt", "three.txt"),
+        "--n": ("grr --epsilon 1 --k 4", "100", "200"),
+    },
+    "verify": {
+        "file": ("", "design.json", "other.json"),
+        "--diff": ("design.json", "design.json", "other.json"),
+    },
     "attack": {
         "--prior": ("grr --epsilon 1 --k 8 --reports 2000 --seed 1", "uniform", "zipf:2"),
         "--tuned": ("grr --epsilon 1 --k 8 --reports 2000 --seed 1 --prior zipf:2", None, ""),
@@ -276,6 +288,7 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--question": ("--design design.json --database sqlite:///t.db", "Which?", "Who?"),
         "--share": (f"{ASKED} --share 1 --design other.json --question Who?", "1", "3"),
         "--retention-days": (f"{ASKED} --retention reports", "5", "6"),
+        "--from": ("--database sqlite:///t.db", "asked.json", "sixty.json"),
     },
 }
 
@@ -283,7 +296,7 @@ WHY_NOT: Mapping[str, str] = {
     "--json": "the form of the output",
     "--force": "whether a file is replaced: tests/cli/test_nothing_is_lost.py",
     "--out": "where the output goes: tests/cli/test_nothing_is_lost.py",
-    "--chart": "draws beside the numbers: tests/cli/test_plan.py, tests/cli/test_pipeline.py",
+    "--chart": "draws beside the numbers: tests/cli: test_plan.py, test_promises.py, test_pipeline.py",
     "--chart-means": "draws beside the numbers: tests/cli/test_keyvalue.py",
     "--chart-order": "draws beside the numbers: tests/cli/test_pipeline.py",
     "--engine": "the same numbers by another engine: tests/spark",
@@ -302,6 +315,7 @@ ELSEWHERE: Mapping[str, str] = {
     "demo": "tests/pages/test_demo.py",
     "mechanisms": "has no options of its own",
     "task next": "its options are those of `design` and `task new`",
+    "task questionnaire": "tests/questionnaire/test_commands.py",
     "task list": "has no options of its own",
     "task show": "one argument: tests/cli/test_service.py",
     "task open": "one argument: tests/cli/test_service.py",
@@ -403,6 +417,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = ["report", *(b64encode(bytes([i % 4])).decode() for i in range(20))]
     (folder / "reports.csv").write_text("\n".join(lines) + "\n")
     (folder / "some.csv").write_text("\n".join([*lines, "!!!"]) + "\n")
+    head = {"questionnaire": 1, "title": "Exams", "who": "Uni Bern", "why": "To plan.", "people": 2000}
+    item = {"kind": "yes-no", "text": "Did you?"}
+    for name, more in (("asked", {}), ("sixty", {"people": 60})):
+        (folder / f"{name}.json").write_text(json.dumps(head | more | {"questions": [item]}))
     (folder / "other.json").write_text(json.dumps(dn.mechanism("grr", epsilon=1.0, labels=list("abc")).design))
     return folder
 

@@ -39,7 +39,7 @@ _WRITTEN = 1 << 20
 _PROGRAMME = 1 << 10
 """Entries of the largest table of losses whose best release for one epsilon is found by linear programming."""
 _SAME = 1e-9
-_NOT_TOLD = ("codes", "points", "loss", "bound", "blind")
+_NOT_TOLD = ("codes", "points", "loss", "bound", "blind", "multipliers")
 """Own parameters that are long, or have columns of their own."""
 _RULES = {
     "mean": "Reports stay in the domain, and every value favours equally many of them.",
