@@ -24,6 +24,7 @@ from deniable.run.local import is_table
 if TYPE_CHECKING:
     from deniable.service.ingest import Intake
     from deniable.service.store.contract import Store, TaskRow
+    from deniable.service.tasks import Asked
 
 __all__ = ["COMMANDS", "known_task"]
 
@@ -120,26 +121,11 @@ def new(
     from deniable.run.store import read_design
     from deniable.service.access.identity import SEED_BYTES, Identity
     from deniable.service.settings import settings
-    from deniable.service.tasks import Asked, Terms, caution, counted_as, new_task
+    from deniable.service.tasks import Terms, caution, counted_as, new_task
     from deniable_client.canonical import canonical
     from deniable_client.task import Task
 
-    designs, shares = [read_design(file) for file in design], share
-    need = "given as often as --design, once for each"
-    if len(designs) == 1 and "parts" in designs[0]:
-        hint = "The survey says who is asked what."
-        require(share is None, "share", share, "left out for a design of several parts", hint)
-        shares, designs = [str(own) for own in designs[0]["shares"]], list(designs[0]["parts"])
-        need = f"given once for each part of the survey's design, {len(designs)} in all"
-    require(len(designs) == len(question), "question", question, need)
-    require(all(text.strip() for text in question), "question", "", "a text that people can see")
-    require(none is None or len(none) == len(designs), "none", none, need)
-    asked = [
-        Asked(text=text, design=own, share=one)
-        for own, text, one in zip(designs, question, _shares(shares, len(designs)), strict=True)
-    ]
-    if none is not None:
-        asked = [replace(each, none=_none(each.design, text)) for each, text in zip(asked, none, strict=True)]
+    asked = _asked([read_design(file) for file in design], question, share, none)
     terms = Terms(
         opens=today() if opens is None else _day(opens),
         window_days=7 if window_days is None else window_days,
@@ -219,6 +205,31 @@ def _from_questionnaire(
         *_terms(task),
         Whole(f"Next: deniable task open {task.id[:12]}"),
     )
+
+
+def _asked(
+    designs: Sequence[Mapping[str, Any]],
+    question: Sequence[str],
+    share: Sequence[str] | None,
+    none: Sequence[str] | None,
+) -> list[Asked]:
+    """What is asked: a text for each design, or for each part of a survey's."""
+    from deniable.service.tasks import Asked
+
+    need, shares = "given as often as --design, once for each", share
+    if len(designs) == 1 and "parts" in designs[0]:
+        hint = "The survey says who is asked what."
+        require(share is None, "share", share, "left out for a design of several parts", hint)
+        shares, designs = [str(own) for own in designs[0]["shares"]], list(designs[0]["parts"])
+        need = f"given once for each part of the survey's design, {len(designs)} in all"
+    require(len(designs) == len(question), "question", question, need)
+    require(all(text.strip() for text in question), "question", "", "a text that people can see")
+    require(none is None or len(none) == len(designs), "none", none, need)
+    each = zip(designs, question, _shares(shares, len(designs)), strict=True)
+    asked = [Asked(text=text, design=dict(own), share=one) for own, text, one in each]
+    if none is None:
+        return asked
+    return [replace(one, none=_none(one.design, text)) for one, text in zip(asked, none, strict=True)]
 
 
 def _shares(given: Sequence[str] | None, questions: int) -> list[int]:
