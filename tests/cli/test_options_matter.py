@@ -90,6 +90,8 @@ DESIGN: Mapping[str, Case] = {
     "--fanout": ("tree --epsilon 1 --k 9", "2", "3"),
     "--sizes": ("box --epsilon 1", "2,2", "2,3"),
     "--shape": ("box --epsilon 1 --sizes 3,3", "1,1", "1,2"),
+    "--most": ("several --epsilon 1 --k 5", "2", "3"),
+    "--marks": ("several --epsilon 1 --k 5 --most 3", "3", "5"),
     "--n": ("grr --epsilon 1 --k 4", "10", "20"),
 }
 """Options that make a design: those of `design`, which all commands share."""
@@ -144,6 +146,14 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--level": ("survey.json some-survey.bin", "0.9", "0.99"),
         "--target": ("survey.json some-survey.bin", "reporters", "population"),
         "--simultaneous": ("survey.json some-survey.bin", None, ""),
+    },
+    "survey simulate": {
+        "survey": ("--n 300 --runs 2", "survey.json", "tables.json"),
+        "--n": ("survey.json --runs 2", "300", "600"),
+        "--runs": ("survey.json --n 300", "2", "3"),
+        "--seed": ("survey.json --n 300 --runs 2", "1", "2"),
+        "--data": ("survey.json --runs 2", "answers.csv", "more-answers.csv"),
+        "--columns": ("survey.json --runs 2 --data answers.csv", "a,b", "a,c"),
     },
     "survey table": {
         "survey": ("--of a,b", "tables.json some-tables.bin", "survey.json some-tables.bin"),
