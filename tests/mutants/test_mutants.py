@@ -29,6 +29,7 @@ AREAS = {
         "releases",
         "scripts",
         "second",
+        "see",
         "sessions",
         "survey",
         "testing",
