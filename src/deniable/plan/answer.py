@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from deniable.collect.frames import Columned
+from deniable.collect.frames import as_frame
 from deniable.core.protection import weakest
 from deniable.errors import DeniableError, require
 from deniable.mechanisms.entry import Entry
@@ -54,7 +54,7 @@ class Rejected:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Columned, ABC, Generic[D]):
+class Plan(ABC, Generic[D]):
     """What was asked, as plain data, and the designs that meet it, best first."""
 
     request: Mapping[str, Any]
@@ -243,6 +243,10 @@ class Plan(Columned, ABC, Generic[D]):
         names = dict.fromkeys(key for row in rows for key in row)
         kept = [name for name in names if all(isinstance(row.get(name), plain) for row in rows)]
         return {name: [row.get(name) for row in rows] for name in kept}
+
+    def to_frame(self) -> Any:
+        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
+        return as_frame(self.to_columns())
 
     def parts(self) -> list[Table | str]:
         """For people: the answer, the designs with their numbers, why each, and what is out."""
