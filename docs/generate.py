@@ -343,6 +343,13 @@ def routes() -> str:
     )
 
 
+def results() -> str:
+    """The columns of the flat table of all that is published about a task."""
+    from deniable.service.results.flat import COLUMNS
+
+    return table(["column", "what is in it"], [[f"`{name}`", what] for name, what in COLUMNS.items()], right=2)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "attacks": measured.attacks,
     "averaging": averaging,
@@ -364,6 +371,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "peers": measured.peers,
     "poisoning": poisoning,
     "promises": promises,
+    "results": results,
     "routes": routes,
     "settings": settings,
     "spark": measured.spark,

@@ -18,12 +18,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tiers import waiting
+from tiers import LIMITS, waiting
 
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
-
 
 gc.disable()  # tens of thousands of tests are collected, none of which goes: looking through them takes a third of it
 
@@ -94,7 +93,10 @@ class Failures:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out cases whose turn is on another day."""
+    """Every test has a limit of its own; cases whose turn is on another day are left out."""
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(LIMITS[item.get_closest_marker("slow") is not None]))
     day = config.getoption("--turn")
     late = waiting(items, day) if day is not None else set()
     if late:

@@ -81,6 +81,7 @@ def run(tmp_path: Path) -> Callable[..., tuple[int, list[str], list[tuple[str, s
     return run
 
 
+@pytest.mark.slow
 def test_what_passes_alone_is_unstable(run) -> None:
     status, lines, rows = run(STABLE, UNSTABLE)
     assert status == 0

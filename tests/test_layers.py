@@ -80,7 +80,7 @@ MAY = {
 }
 """Which families a family may build on; any other import between families is a fault."""
 QUESTIONS = {
-    "frequency": {"frequency", "utility", "personal"},
+    "frequency": {"frequency", "utility", "personal", "optimal"},
     "keyvalue": {"keyvalue"},
     "mean": {"numeric"},
     "direction": {"numeric"},

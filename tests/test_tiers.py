@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tiers import LIMITS
+
 pytest_plugins = ["pytester"]
 
 TESTS = """
@@ -59,3 +61,10 @@ def test_figures_of_a_run(pytester: pytest.Pytester) -> None:
     figures = json.loads((pytester.path / "figures.json").read_text())
     assert (figures["passed"], figures["failed"], figures["skipped"]) == (7, 1, 1)
     assert list(figures["seconds of files"]) == ["test_cases.py"]
+
+
+@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_test_has_a_limit(slow: bool, request: pytest.FixtureRequest) -> None:
+    limit = request.node.get_closest_marker("timeout")
+    assert limit is not None
+    assert limit.args == (LIMITS[slow],)

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-__all__ = ["every", "few_of_each", "slow", "waiting"]
+__all__ = ["LIMITS", "every", "few_of_each", "slow", "waiting"]
+
+LIMITS = {False: 300, True: 1800}
+"""Seconds on the clock of a test that is not slow, and of one that is: what takes longer stands still."""
 
 
 def waiting(items: Sequence[pytest.Item], day: int) -> set[pytest.Item]:

@@ -20,6 +20,7 @@ from deniable_client.exact import exp_bounds
 from deniable_client.grammar import FORMS
 from deniable_client.hashing import bucket, expand, hash32, mix32, split64
 from deniable_client.kernels import (
+    Affine,
     Balanced,
     Bit,
     Box,
@@ -360,7 +361,8 @@ def personal_kernels() -> list[tuple[float, Kernel]]:
     for channel, data in zip(((told,), ()), bases, strict=True):
         made = (Utility.null(e, 6, some, (base,)) for e, base in zip(levels, data, strict=True))
         found.append((2.0, Personal(tuple(made), channel)))
-    return found
+    blocks = (5, 7, 3, 1, 0)
+    return [*found, (2.0, Personal(tuple(Affine.calibrate(e, *blocks) for e in levels), (told,)))]
 
 
 def table_kernels() -> list[tuple[float, Kernel]]:

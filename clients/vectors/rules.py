@@ -63,6 +63,11 @@ def mixture(first: Design, second: Design) -> Design:
     return kernel("mixture", first=first, second=second, coin=part(0.5))
 
 
+def _blocks(keep: float) -> Design:
+    """An affine kernel on 7 points, in blocks of 2."""
+    return kernel("affine", k=5, q=7, m=3, j=1, zero=0, g=3, keep=part(keep))
+
+
 def changed(document: Design, path: str, to: Any) -> Design:
     """A copy with one thing changed, or added; `path` is its place such as `params.size`."""
     made = copy.deepcopy(document)
@@ -134,6 +139,16 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
             4,
             _LEVELS | {"base": "lh", "g": 2, "level_report": "none", "level_epsilon": None},
             kernel("personal", data=[kernel("hashing", k=4, g=2, keep=part(p)) for p in (0.6, 0.7)], level=[]),
+        ),
+        None,
+    ),
+    "pldp, affine": (
+        design(
+            "pldp",
+            1.0,
+            5,
+            _LEVELS | {"base": "affine", "blocks": [7, 3, 1, 0, 3]},
+            kernel("personal", data=[_blocks(p) for p in (0.38, 0.45)], level=[response(2, 0.6)]),
         ),
         None,
     ),
@@ -267,6 +282,7 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "params.level_report": ["bit", "none", None],
         "params.base": ["sue", "lh", None],
         "params.g": [2, False],
+        "params.blocks": [[7, 3, 1, 0, 3], None],
         "kernel.data": [[TWO[0], response(3, 0.4)], [], [TWO[0]]],
         "kernel.level": [[response(3, 0.4)], [response(2, 0.6)] * 2, [subset(2, 1, 0.6)]],
     },
@@ -276,6 +292,13 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "params.level_report": ["response"],
         "params.base": ["oue"],
         "kernel.data.1.g": ["3"],
+    },
+    "pldp, affine": {
+        "params.blocks": [[7, 3, 1, 0], [7, 3, 1, 0, 5], [7, 3, 1, 0, "3"], [7, 3, 1, 0, 3, 0], 7, None],
+        "params.g": [3, 7],
+        "params.base": ["grr", "lh"],
+        "kernel.data.1.j": ["2"],
+        "kernel.data.1.g": ["5", "2"],
     },
     "upldp": {
         "params.sensitive": [[0, 3], []],

@@ -92,6 +92,19 @@ PHONE = {"name": "phone", "values": ["yes"]}
 LABELS = ["never", "sometimes"]
 GERMAN = {"subject": "Schlaf", "questions": [[{"text": "Wie oft?"}]]}
 LABELLED = {"subject": "Schlaf", "questions": [[{"text": "Wie oft?", "labels": ["nie", "manchmal"]}]]}
+TITLED = COUNTRY | {"title": "Where do you live?"}
+SHOWN: Document = {
+    "purpose": "To plan beds.",
+    "questions": [[asks(kind="rating", ends=["bad", "good"])]],
+    "strata": [TITLED],
+}
+GROUPED = [{"title": "Wo leben Sie?", "values": ["Deutschland", "Frankreich"]}]
+IN_GERMAN = {
+    "subject": "Schlaf",
+    "purpose": "Um Betten zu planen.",
+    "questions": [[{"text": "Wie gut?", "ends": ["schlecht", "gut"]}]],
+    "strata": GROUPED,
+}
 SURVEY2 = second(
     design=dealt("grr", "ss", "lh", shares=[3, 1, 2]),
     questions=[[asks("first")], [asks("second")], [asks("third-1_x")]],
@@ -127,6 +140,10 @@ def good_second() -> dict[str, Document]:
         "a random protected answer for none": about("urr", questions=[[asks(none=None)]]),
         "random pairs for no answer": about("kv-ss2", questions=[[asks(none=None)]]),
         "text of many kinds": second(subject="Schlaf \u20ac \U0001f634"),
+        "a purpose, for everybody": second(purpose="To plan beds.\nAnd nurses.", results="public"),
+        "a rating with ends": second(questions=[[asks(kind="rating", ends=["bad", "good"])]]),
+        "a number with its unit": about("a grid", questions=[[asks(about="a grid", kind="number", unit="hours")]]),
+        "all of it in German": second(**SHOWN, translations={"de": IN_GERMAN}),
     }
     return made | {f"2: {name}": document for name, document in forms.items()}
 
@@ -241,6 +258,8 @@ FIELDS: dict[str, list[Any]] = {
     "budget": [None, 0, 1.9, 1.9999999999999998, 1001, "2", {"task": 2, "subject": 2, "lifetime": 8}],
     "min_batch": [0, 1.5, "100", 10**9 + 1, None],
     "retention": [None, {"keep": "all"}, {"keep": "tally", "days": 1}, {"keep": "reports"}],
+    "purpose": ["", 1, None, "x" * 1001, "a\u202eb"],
+    "results": ["private", "", None, True, ["public"]],
     "precision": ["day"],
     "expires": ["2027-01-31"],
     "more": [1],
@@ -255,7 +274,33 @@ QUESTION_FIELDS: dict[str, list[Any]] = {
     "labels": [["a"], ["a", "a"], LABELS, None],
     "share": [1],
     "design": [DESIGNS["grr"]["design"]],
+    "kind": ["", "text", 1, None, ["one"], "toString"],
+    "unit": ["hours", "", None],
+    "ends": [["bad", "good"], None],
 }
+
+
+def wrongly_shown() -> Iterator[tuple[str, str, Document]]:
+    """What people see beside a question that does not fit it, and translations that lack something or have more."""
+    for more in ({"kind": "number", "unit": "x" * 41}, {"kind": "number", "unit": 1}, {"kind": "one", "unit": "h"}):
+        yield f"shown as {more}"[:100], "format", second(questions=[[asks(**more)]])
+    for ends in ([], ["bad"], ["a", "b", "c"], ["a", ""], ["a", 1], "ab", ["a", "x" * 101]):
+        yield f"ends are {ends}"[:100], "format", second(questions=[[asks(kind="rating", ends=ends)]])
+    for title in ("", 1, None, "x" * 201):
+        yield f"title of a group is {title!r}"[:100], "format", second(strata=[COUNTRY | {"title": title}])
+    lacking: dict[str, Any] = {
+        "no purpose": {name: part for name, part in IN_GERMAN.items() if name != "purpose"},
+        "no ends": IN_GERMAN | {"questions": [[{"text": "Wie gut?"}]]},
+        "a unit": IN_GERMAN | {"questions": [[{"text": "Wie gut?", "ends": ["a", "b"], "unit": "h"}]]},
+        "two groups": IN_GERMAN | {"strata": GROUPED * 2},
+        "groups without a title": IN_GERMAN | {"strata": [{"values": ["a", "b"]}]},
+        "one value of two": IN_GERMAN | {"strata": [{"title": "a", "values": ["a"]}]},
+        "two values alike": IN_GERMAN | {"strata": [{"title": "a", "values": ["a", "A"]}]},
+        "an odd list": IN_GERMAN | {"strata": None},
+    }
+    for what, german in lacking.items():
+        yield f"in German: {what}", "format", second(**SHOWN, translations={"de": german})
+    yield "a purpose in German only", "format", second(translations={"de": GERMAN | {"purpose": "x"}})
 
 
 def nothing_to_say() -> Iterator[tuple[str, str, Document]]:
@@ -353,7 +398,7 @@ def wrong_second() -> Iterator[tuple[str, str, bytes]]:
         for value in values:
             made = asks() | {name: value}
             yield f"2: {name} of a question is {value!r}"[:100], "format", compact(second(questions=[[made]]))
-    for what, kind, document in (*nothing_to_say(), *of_parts(), *too_much()):
+    for what, kind, document in (*nothing_to_say(), *of_parts(), *too_much(), *wrongly_shown()):
         yield f"2: {what}", kind, compact(document)
     good = DESIGNS["grr"]["design"]
     leaks = good | {"kernel": good["kernel"] | {"keep": "13485650502877570763"}}

@@ -162,6 +162,10 @@ GOOD: dict[str, tuple[dict[str, Any], list[Any] | None]] = {
     "lattice below sensitive answers": (_LATTICE, [_LATTICE["domain"]["k"] - 2, _LATTICE["domain"]["k"] - 1]),
     "matrix": (design("matrix", 0.5, 3, {"prior": [0.5, 0.25, 0.25], "outputs": ["a", "b", "c"]}, _PLAIN), None),
     "optimal-release": (design("optimal-release", 0.5, 3, _RELEASE, _PLAIN), None),
+    "optimal-release, proved": (
+        design("optimal-release", 0.5, 3, _RELEASE | {"multipliers": [[0, 1, 0, 5]]}, _PLAIN),
+        None,
+    ),
     "matrix, two budgets": (design("matrix", 1.5, 2, {}, _SIDED), None),
     "matrix, harmless answers": (design("matrix", 1.0, 4, {}, _TOLD), [2, 3]),
 }
@@ -212,6 +216,10 @@ CHANGES: dict[str, dict[str, list[Any]]] = {
         "params.loss": ["0.5", None],
         "params.bound": [[0.5]],
         "params.blind": [0.5, -1],
+    },
+    "optimal-release, proved": {
+        "params.multipliers": [None, 5, "x", [5], [[0, 1, 0]], [[0, 1, 0, -5]], [[0, 1, 0, 0.5]], [[0, 1, 0, 5, 5]]],
+        "params.multipliers.0": [[0, 1, 0, 2**54], ["0", 1, 0, 5], [0, 1, None, 5], [0, 1, 0, True]],
     },
     "matrix, two budgets": {"kernel.budgets.1.0": [0.5, "inf", 2], "epsilon": [0.5]},
 }

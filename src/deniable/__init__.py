@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from deniable.core.promise.making import promise
     from deniable.core.space import Space
     from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
+    from deniable.estimate.change import equality, trend
     from deniable.estimate.result import Comparison, Estimate
     from deniable.mechanisms.base import Mechanism
     from deniable.mechanisms.ordinal.question import ordinal
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from deniable.plan.survey import survey
     from deniable.randomness import secure, simulation
     from deniable.run.store import load, save
+    from deniable.run.sweep.study import study
 
 __version__ = "0.1.0"
 
@@ -44,7 +46,7 @@ __version__ = "0.1.0"
 __all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Promise", "Reports", "Space", "Tally", "__version__"]
 __all__ += ["MECHANISMS", "PROTOCOLS", "Mechanism", "from_design", "mechanism", "protocol", "register", "utility"]
 __all__ += ["attack", "audit", "datasets", "dump", "load", "ordinal", "plan", "promise", "save", "secure", "simulation"]
-__all__ += ["survey"]
+__all__ += ["equality", "study", "survey", "trend"]
 __all__ += ["DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"]
 
 _HOMES: Mapping[str, tuple[str, ...]] = {
@@ -61,6 +63,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.core.promise.making": ("promise",),
     "deniable.core.space": ("Space",),
     "deniable.errors": ("DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"),
+    "deniable.estimate.change": ("equality", "trend"),
     "deniable.estimate.result": ("Comparison", "Estimate"),
     "deniable.mechanisms.base": ("Mechanism",),
     "deniable.mechanisms.ordinal.question": ("ordinal",),
@@ -70,6 +73,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.plan.survey": ("survey",),
     "deniable.randomness": ("secure", "simulation"),
     "deniable.run.store": ("load", "save"),
+    "deniable.run.sweep.study": ("study",),
 }
 """Where the names come from: the same as above, for loading each when it is first used."""
 

@@ -131,10 +131,10 @@ def test_values_that_reports_cannot_tell_apart_have_no_standard_error(run):
 
 
 def test_hiding_an_answer_among_fakes_is_refuted_with_its_exact_epsilon(run):
-    done = run("audit", "rsfd", "--epsilon", 1, "--sizes", "4,4,4,4", "--json")
+    done = run("audit", "rsfd", "--epsilon", 1, "--sizes", "3,3,3", "--json")
     assert done.code == 1
     found = done.json
-    assert found["epsilon_exact"] == pytest.approx(math.log(4 * (math.e - 1) + 1), rel=1e-10)
+    assert found["epsilon_exact"] == pytest.approx(math.log(3 * (math.e - 1) + 1), rel=1e-10)
     assert found["agrees"]
     assert found["one_answer"] == pytest.approx(1.0)
     assert found["variance"]["one_question"] < found["variance"]["recipe"] / 3

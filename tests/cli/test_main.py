@@ -76,7 +76,7 @@ def test_interruption_leaves_nothing_behind(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr(ResponseBulk, "perturb", interrupted)
     assert run("privatize", *GRR3, "v.txt", "--out", "old", "--force").code == 130
-    assert calls == [40, 40, 20]
+    assert sorted(calls) == [20, 40, 40], "chunks are privatised side by side, in any order"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old", "v.txt"]
     assert (tmp_path / "old").read_bytes() == b"old"
 

@@ -143,7 +143,7 @@ def test_questions_about_near_answers_and_means(run, tmp_path):
     assert run("plan", *mean, *options, "--json").json == json.loads(json.dumps(found.document()))
     assert run("plan", *mean, "--n", 5000, "--max-asr", 0.55).code == 1
     for args, words in (
-        (("--question", "release", "--points", 30), "epsilon must be given"),
+        (("--question", "release", "--points", 30), "epsilon or a promise must be given"),
         (("--question", "release", "--points", 30, "--epsilon", 1, "--n", 5), "n must be left out"),
         (("--question", "release", "--points", 30, "--epsilon", 1, "--k", 5), "k must be left out"),
         (("--question", "mean", "--epsilon", 1, "--n", 5), "interval must be given"),

@@ -212,3 +212,39 @@ def test_a_channel_is_drawn_with_every_probability():
     assert cells[2]["told"] == "never"
     with pytest.raises(dn.ParameterError, match="probabilities"):
         channel_chart([[0.5, 0.6]])
+
+
+@pytest.mark.parametrize(
+    ("options", "reports"),
+    [
+        (("optimal", "--promise", "P"), None),
+        (("optimal", "--promise", "P", "--objective", "release"), None),
+        (("matrix", "--matrix", "M"), 3),
+        (("grr", "--k", 3, "--epsilon", 1), 3),
+    ],
+    ids=lambda each: str(each),
+)
+def test_a_design_is_drawn_with_what_it_promises_and_sends(options, reports, run, tmp_path):
+    (tmp_path / "P.json").write_text(
+        '{"item_epsilon": [1, 2, "inf"], "rule": "min", "labels": ["ill", "hurt", "well"]}'
+    )
+    (tmp_path / "M.csv").write_text("a,b,c\n0.5,0.25,0.25\n0.25,0.5,0.25\n")
+    named = [{"P": tmp_path / "P.json", "M": tmp_path / "M.csv"}.get(each, each) for each in options]
+    made = run("design", *named, "--chart", tmp_path / "chart.json", "--json").json
+    drawn = json.loads((tmp_path / "chart.json").read_text())
+    promised, sent = drawn["vconcat"]
+    cells = sent["data"]["values"]
+    values = {cell["row"] for cell in cells}
+    assert values == set(made["design"]["domain"].get("labels") or map(str, range(made["k"])))
+    assert len({cell["column"] for cell in cells}) == (reports or made["outputs"])
+    for value in values:
+        assert sum(cell["number"] for cell in cells if cell["row"] == value) == pytest.approx(1, abs=1e-6)
+    assert promised["title"]["text"] == [f"What is promised to {made['k']} values"]
+
+
+def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(run, tmp_path):
+    many = run("design", "ss", "--k", 100, "--epsilon", 1, "--chart", tmp_path / "chart.json")
+    assert (many.code, "too many to enumerate" in many.err) == (2, True)
+    steps = run("design", "ks-adap", "--k", 100, "--epsilon", 1, "--top", 5, "--chart", tmp_path / "chart.json")
+    assert (steps.code, "chart must be left out for a protocol" in steps.err) == (2, True)
+    assert list(tmp_path.iterdir()) == []

@@ -145,12 +145,51 @@ def test_from_draft_to_results(run, tmp_path):
         assert written.code == 0
         assert run("estimate", f"{table}.parquet", "--json").json == run("estimate", "x.reports", "--json").json
     assert run("tally", "packed.parquet", "x.reports", "--out", "both.tally").code == 2  # the same reports
-    assert run("task", "export", id, "--out", "r.parquet", *DB).code == 2  # results are no reports
+    assert run("task", "export", id, "--what", "tally", "--out", "r.parquet", *DB).code == 2  # a tally is no table
     assert run("task", "export", id, "--what", "tally", "--table", "rows", "--out", "r.tally", *DB).code == 2
     assert not list(tmp_path.glob("r.[pt]*"))
     assert run("task", "export", id, "--out", "r.json", *DB).code == 2  # it is there
     assert run("task", "open", id, *DB).code == 2
     assert run("task", "close", id, *DB).code == 0
+
+
+def test_results_are_what_the_ending_of_the_file_says(run, tmp_path):
+    """CSV and Parquet are one flat table with the columns of the page, for the population unless told otherwise."""
+    import csv
+
+    import pyarrow.parquet as pq
+
+    from deniable.service.results.flat import COLUMNS
+
+    id = closed_with(run, tmp_path, [bytes([i % 2]) for i in range(60)], "--min-batch", 50)
+    written = run("task", "export", id, "--out", "est.csv", *DB, "--json").json
+    assert written == {"id": id, "what": "results", "out": "est.csv", "rows": 2}
+    with (tmp_path / "est.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == [name for name in COLUMNS if not name.startswith("mean") and name != "too_rare"]
+    assert {row["target"] for row in rows} == {"population"}
+    assert run("task", "export", id, "--out", "est.parquet", *DB).code == 0
+    assert [row["value"] for row in pq.read_table("est.parquet").to_pylist()] == [float(row["value"]) for row in rows]
+    assert run("task", "export", id, "--out", "own.csv", "--target", "reporters", *DB).code == 0
+    with (tmp_path / "own.csv").open(newline="") as file:
+        own = list(csv.DictReader(file))
+    whole = run("task", "export", id, *DB, "--json").json["windows"][0]["questions"][0]["estimate"]
+    assert [float(row["low"]) for row in own] == whole["low"]
+    assert all(float(a["stderr"]) > float(b["stderr"]) for a, b in zip(rows, own, strict=True))
+    for wrong, said in (
+        (("--out", "est.xls"), "ends in .csv, .parquet or .json"),
+        (("--out", "x.json", "--target", "reporters"), "left out unless"),
+        (("--out", "x.csv", "--target", "everybody"), "one of reporters, population"),
+    ):
+        refused = run("task", "export", id, *wrong, *DB)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_an_error_as_json_is_seen_on_the_screen_too(run):
+    """Standard output goes to a file: whoever waits at the terminal is told all the same."""
+    done = run("task", "export", "abcd", "--database", "sqlite:///none.db", "--json")
+    assert done.json["error"]["message"] in done.err.replace("error: ", "")
 
 
 def closed_with(run, tmp_path, bodies, *more):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -54,6 +55,21 @@ def test_draws_and_reports_are_a_bijection(numbers: tuple[int, ...]) -> None:
             words = ([coin, word_for(i, kernel.m), word_for(r, number)] for i, r in draws)
             made = [unpack_int(kernel.randomise(x, ReplayWords(three)), kernel.width) for three in words]
             assert sorted(made) == [report for report, points in enumerate(blocks) if (x in points) == kept]
+
+
+@pytest.mark.parametrize("numbers", DESIGNS[:5], ids=str)
+def test_a_dealt_union_is_used_and_reports_of_every_one_are_private(numbers: tuple[int, ...]) -> None:
+    """Given the union, each of its blocks with x exactly once where x is kept, else each of its others once."""
+    kernel = Affine.calibrate(1.0, *numbers)
+    for x, coin in product(range(kernel.k), range(kernel.m)):
+        for kept, number in ((True, kernel.points), (False, kernel.q - kernel.points)):
+            words = ([0 if kept else WORD - 1, word_for(r, number)] for r in range(number))
+            made = [unpack_int(kernel.randomise_dealt(x, coin, ReplayWords(two)), kernel.width) for two in words]
+            shifts = range(coin * kernel.q, (coin + 1) * kernel.q)
+            assert sorted(made) == [report for report in shifts if (x in block(kernel, report)) == kept]
+    for wrong in (-1, kernel.m, True, 0.0):
+        with pytest.raises(ParameterError, match=f"coin must be an integer from 0 to {kernel.m - 1}"):
+            kernel.randomise_dealt(0, wrong, ReplayWords([0, 0]))  # type: ignore[arg-type]  # as somebody may give it
 
 
 def test_the_first_word_keeps_the_second_is_the_union_the_third_its_point() -> None:

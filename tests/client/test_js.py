@@ -125,7 +125,7 @@ FAULTS = [
     ("exact.js", "last < n; last++", "last < n - 1n; last++", ""),
     ("hashing.js", "0x846ca68b", "0x846ca68d", ""),
     ("intervals.js", "share * (points - 1) - 0.5", "share * (points - 1) - 0.49", ""),
-    ("kernels/keyvalue/pairs.js", "found - x === 0.5 && found % 2", "found - x === 0.5 && !(found % 2)", ""),
+    ("kernels/keyvalue/pairs.js", "found - x === 0.5 && found % 2", "found - x === 0.5 && !(found % 2)", "kv-ss2"),
     ("designs.js", "if (low.below(ratio)) {", "if (low.times({ top: 1001n, bottom: 1000n }).below(ratio)) {", ""),
     ("kernels/keyvalue/grouped.js", "(length - least) * (size - held)", "0n", "kv-ss"),
     ("kernels/utility.js", "this.blindly ? blindPeak(baseHalf(base)) : mappedPeak(base)", "mappedPeak(base)", ""),

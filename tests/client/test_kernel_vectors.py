@@ -70,7 +70,7 @@ def test_every_kind_of_kernel_has_vectors() -> None:
 
 def test_personal_levels_have_vectors_over_harmless_values() -> None:
     inner = {part.kind for _, case in CASES for part in getattr(kernel_from(case["kernel"]), "data", ())}
-    assert inner == {"response", "hashing", "unary", "utility"}
+    assert inner == {"response", "hashing", "unary", "affine", "utility"}
 
 
 def promised(case: dict[str, Any], document: dict[str, Any]) -> Kernel:

@@ -47,6 +47,44 @@ def test_dealing_the_coins_that_would_have_been_drawn_changes_nothing(name: str)
     assert all((dealt.columns[c] == drawn.columns[c]).all() for c in drawn.columns)
 
 
+def test_unions_of_affine_are_dealt_and_carried() -> None:
+    m: Any = dn.mechanism("affine", k=100, epsilon=1.0)
+    n = m.bulk.block + 17
+    coins = dn.simulation(3).draw(32, n) % m.m
+    reports = m.privatize(np.arange(n) % 100, coins=coins, rng=dn.simulation(1))
+    assert (reports.columns["value"] // m.q == coins).all()
+    refuse_undealt(reports, coins)
+    with pytest.raises(FormatError, match=r"report 0 carries another coin than the one dealt \(1 of"):
+        refuse_undealt(reports, np.r_[(coins[0] + 1) % m.m, coins[1:]])
+    with pytest.raises(dn.ParameterError, match=f"coins must be 2 whole numbers from 0 to {m.m - 1}.*got {m.m}"):
+        m.privatize([1, 2], coins=[0, m.m])
+
+
+def test_unions_of_affine_must_be_dealt_at_random() -> None:
+    """Over all unions others are supported with one chance, exactly; given a union they are not."""
+    m: Any = dn.mechanism("affine", k=11, epsilon=1.0, q=13, m=4, j=1, zero=0)
+    member = np.unpackbits(m.bulk.supported({"value": np.arange(m.order)}), axis=1, count=11, bitorder="little")
+    law, (own, rest) = m.support_effective, (m.points, m.q - m.points)
+    chance = np.where(member, law.p / own, law.p_not / rest).T.reshape(11, m.m, m.q)  # of each shift, given the union
+    held = np.einsum("xib,ibz->ixz", chance, member.reshape(m.m, m.q, 11).astype(float))
+    assert np.allclose(chance.sum(axis=2), 1, atol=1e-12)
+    assert np.allclose(held[:, range(11), range(11)], law.p, atol=1e-12), "the own answer, given any union"
+    others = held[:, ~np.eye(11, dtype=bool)]
+    assert np.allclose(others.mean(axis=0), law.q, atol=1e-12)
+    assert np.ptp(others) > 0.05
+
+
+@pytest.mark.stat
+def test_given_the_union_the_own_answer_is_held_as_often_as_promised() -> None:
+    """20,000 people of one value; alpha 1e-6, against twice as small a chance to lie."""
+    m: Any = dn.mechanism("affine", k=11, epsilon=1.0, q=13, m=4, j=1, zero=0)
+    for coin in range(m.m):
+        reports = m.privatize(np.full(20_000, 3), coins=np.full(20_000, coin), rng=dn.simulation(8 + coin))
+        held = int((m.bulk.supported(reports.columns)[:, 0] >> 3 & 1).sum())
+        assert binomtest(held, 20_000, m.support_effective.p).pvalue > 1e-6
+        assert binomtest(held, 20_000, 1 - m.support_effective.p_not / 2).pvalue < 1e-6
+
+
 @pytest.mark.stat
 @pytest.mark.parametrize("name", ["olh", "plh"])
 def test_given_the_coin_the_report_is_randomised_response(name: str) -> None:

@@ -183,7 +183,8 @@ def test_decision_record_has_its_parts(page: Path) -> None:
 
 
 def test_decision_records_are_numbered_in_order() -> None:
-    assert [page.name[:4] for page in DECISIONS] == [f"{i:04}" for i in range(1, len(DECISIONS) + 1)]
+    numbers = [int(page.name[:4]) for page in DECISIONS]
+    assert numbers == sorted(set(numbers))
 
 
 def test_every_page_can_be_reached() -> None:

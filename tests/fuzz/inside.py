@@ -276,7 +276,9 @@ def _like(rng: Random, given: Document) -> Document:
     """A kernel of the same form with other thresholds."""
     if given["kind"] == "utility":
         return given | {"base": [_like(rng, given["base"][0])], "plain": str(threshold(rng))}
-    made = given | plain({"keep": threshold(rng, 1, int(given.get("g", given["k"])) - 1)})
+    size = int(given.get("q", given.get("g", given["k"])))
+    own = int(given["j"]) * (size - 1) // int(given["m"]) + int(given["zero"]) if "q" in given else 1
+    made = given | plain({"keep": threshold(rng, own, size - own)})
     if "flip" in given:
         keep, flip = two(rng)
         made |= plain({"keep": keep, "flip": flip})
@@ -455,7 +457,8 @@ def design(rng: Random, name: str | None = None) -> Document:
     for param, rule in FORMS[name].params.items():
         if not param.endswith("?") or (rng.random() < 0.7 and made.get("base", {}).get("kind") != "one-key"):
             check, *words = rule.split()
-            params[param.removesuffix("?")] = PARAMS[check](rng, words, made)
+            if param != "blocks?" or _inner(made)["kind"] == "affine":
+                params[param.removesuffix("?")] = PARAMS[check](rng, words, made)
     if made["kind"] == "pairs":
         params |= {"length": int(made["length"])} if made["length"] != "0" else {}
     if made["kind"] == "channel" and rng.random() < 0.95:
@@ -543,6 +546,14 @@ def _base(rng: Random, words: Sequence[str], made: Document) -> Document | None:
 _OWN = {"utility", "utility-levels", "personal", "pairs", "channel"}
 _PLAIN = {name for name, form in FORMS.items() if not _OWN & set(form.kernel)} - {"ussmix"}
 
+
+def _same(rng: Random, words: Sequence[str], made: Document) -> list[int]:
+    """The kernel's numbers; those of blocks stand one by one."""
+    path, _, last = words[0].rpartition(".")
+    found = [at(made, path)[name] for name in ("q", "m", "j", "zero", "g")] if last == "blocks" else at(made, words[0])
+    return [int(n) for n in found or ()]
+
+
 PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
     "certificate": lambda rng, *_: [[rng.randint(-9, 9) for _ in range(5)] for _ in range(rng.randint(0, 2))],
     "whole": _whole,
@@ -554,13 +565,13 @@ PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
     "rows": lambda rng, words, made: [[float(x == y) for x in range(answers_of(made))] for y in range(2)],
     "texts": lambda rng, words, made: [f"output {y}" for y in range(len(made["weights"][0]))],
     "word": lambda rng, words, made: rng.choice(words),
-    "same": lambda rng, words, made: [int(n) for n in at(made, words[0]) or ()],
+    "same": _same,
     "range": lambda rng, words, made: rng.choice(([-1, 1], [0, 2.5])),
     "budgets": _budgets,
     "budget": lambda rng, words, made: max((near(rng, _ratio(each)) for each in made["level"]), default=None),
     "levels": _levels,
     "kind": _kind,
-    "g": lambda rng, words, made: int(g) if (g := _inner(made).get("g")) else None,
+    "g": lambda rng, words, made: int(inner["g"]) if (inner := _inner(made))["kind"] == "hashing" else None,
     "base": _base,
 }
 """How a parameter that the grammar checks so is filled in."""

@@ -215,6 +215,17 @@ def reworded(rng: Random, document: Document, _: list[Document]) -> None:
     )
 
 
+def answered(rng: Random, document: Document, tasks: list[Document]) -> None:
+    """Another answer for those who say nothing: one of the labels or numbers, one that a report may name among them."""
+    asked = [path for path in places(document) if path[-1] == "none"]
+    if not asked:
+        replaced(rng, document, tasks)
+        return
+    path = rng.choice(asked)
+    labels = at(document, path[:-1]).get("labels")
+    at(document, path[:-1])["none"] = rng.choice([*(labels if isinstance(labels, list) else ()), *range(6), None])
+
+
 def _is_number(part: Any) -> bool:
     return (isinstance(part, str) and part.isdecimal()) or (
         isinstance(part, int | float) and not isinstance(part, bool)
@@ -222,7 +233,7 @@ def _is_number(part: Any) -> bool:
 
 
 Change = Callable[[Random, Document, list[Document]], None]
-CHANGES: tuple[Change, ...] = (replaced, removed, added, reworded, nudged, nudged)
+CHANGES: tuple[Change, ...] = (replaced, removed, added, reworded, nudged, nudged, answered)
 
 
 def flipped(rng: Random, data: bytes) -> bytes:

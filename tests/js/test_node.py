@@ -57,6 +57,7 @@ FAULTS = {
 
 
 @pytest.mark.slow
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(node: str, fault: str, tmp_path: Path) -> None:
     """The same comparison finds a difference if the other client is slightly wrong."""

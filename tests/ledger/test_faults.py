@@ -113,6 +113,7 @@ def check_after(path: Path, collector: Any, url: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(3)
 def test_killed_at_every_call(tmp_path: Path, collector: Any) -> None:
     """Before and after every statement and every call of a socket, from the first to the last."""
     assert child(lambda: whole_life(tmp_path / "whole", collector.url, None)) == 0

@@ -3,7 +3,8 @@
 A mutant is data, in the lists beside this file: where it is, a piece of text that occurs there exactly once, what takes
 its place, what that breaks, and the tests that must fail. Nothing is edited: each mutant is imported by a process of
 its own, forked from this one, which has loaded the libraries but nothing of ours. Tests that start other programs do
-not see a mutant, so they cannot kill one. First all these tests must pass on the sources as they are.
+not see a mutant, so they cannot kill one. Mutants of the JavaScript client are made in a copy of it and tried by its
+own tests. First all these tests must pass on the sources as they are.
 
     bin/mutate                    all lists
     bin/mutate learn              one list
@@ -26,7 +27,9 @@ import math
 import os
 import resource
 import select
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -45,6 +48,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = Path(__file__).resolve().parent
 SOURCES = ("clients/python/src", "src")
+CLIENT = "clients/js"
+"""The client whose mutants are tried by its own tests, which Node runs."""
+SCRIPT = ".js"
 LIMIT = 60.0
 """Seconds of processor time after which a mutant is stopped. That is a kill only where the list says so (`endless =
 true`)."""
@@ -86,6 +92,8 @@ class Mutant:
         if found != 1:
             raise ListError(f"{self.id}: the old text occurs {found} times in {self.file}, not once:\n{self.old}")
         wrong = source.replace(self.old, self.new)
+        if self.file.endswith(SCRIPT):
+            return wrong
         try:
             compile(wrong, self.file, "exec")
         except SyntaxError as error:
@@ -147,6 +155,8 @@ def _read(path: Path) -> Iterator[Mutant]:
             tests = tuple(row.get("tests", group.get("tests", ())))
             if not tests:
                 raise ListError(f"{row['id']}: no tests are listed")
+            if any(test.endswith(SCRIPT) != group["path"].endswith(SCRIPT) for test in tests):
+                raise ListError(f"{row['id']}: scripts are tried by scripts, and nothing else is")
             rest = {name: row[name] for name in ("old", "new", "breaks", "equivalent", "endless") if name in row}
             yield Mutant(f"{path.stem}/{row['id']}", group["path"], tests=tests, **rest)
 
@@ -221,6 +231,31 @@ def warm(libraries: Sequence[str]) -> None:
     assert not ours, f"loaded too early: {ours}"
 
 
+def _run_scripts(tests: Sequence[str], root: Path, mutant: Mutant | None, folder: Path) -> dict[str, Any]:
+    """Node on a copy of the JavaScript client; files beside it are those of the project."""
+    copy = folder / CLIENT
+    shutil.copytree(root / CLIENT, copy, ignore=shutil.ignore_patterns("node_modules"))
+    for beside in (root / CLIENT).parent.iterdir():
+        if beside.name != copy.name:
+            (copy.parent / beside.name).symlink_to(beside)
+    if mutant is not None:
+        (folder / mutant.file).write_text(mutant.text(root), "utf-8")
+    done = subprocess.run(
+        ["node", "--test", "--test-reporter=tap", *(test.removeprefix(f"{CLIENT}/") for test in tests)],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    failed = [line.strip() for line in done.stdout.splitlines() if line.lstrip().startswith("not ok ")]
+    return {
+        "code": done.returncode,
+        "failed": failed,
+        "uncollected": [],
+        "log": done.stdout[-4000:] + done.stderr[-400:],
+    }
+
+
 def _run_tests(tests: Sequence[str], root: Path, stop: bool, basetemp: str) -> dict[str, Any]:
     """pytest in this process."""
     import pytest
@@ -275,10 +310,13 @@ def _start(job: Job, root: Path) -> _Child:
         for own in (1, 2):
             os.dup2(log, own)
         os.chdir(root)
-        if job.mutant is not None:
-            sys.meta_path.insert(0, Overlay(job.mutant.module(), job.mutant.text(root)))
-        answer = _run_tests(job.tests, root, job.mutant is not None, f"{folder.name}/temp")
-        answer["log"] = Path(f"{folder.name}/log").read_text("utf-8", "replace")[-4000:]
+        if job.tests[0].endswith(SCRIPT):
+            answer = _run_scripts(job.tests, root, job.mutant, Path(folder.name) / "copy")
+        else:
+            if job.mutant is not None:
+                sys.meta_path.insert(0, Overlay(job.mutant.module(), job.mutant.text(root)))
+            answer = _run_tests(job.tests, root, job.mutant is not None, f"{folder.name}/temp")
+            answer["log"] = Path(f"{folder.name}/log").read_text("utf-8", "replace")[-4000:]
         os.write(writing, json.dumps(answer).encode())
     except BaseException:
         os.write(writing, json.dumps({"code": -1, "log": traceback.format_exc()}).encode())
@@ -344,7 +382,9 @@ def check_baseline(mutants: Sequence[Mutant], root: Path, at_once: int) -> None:
         if answer["code"] != 0:
             wrong.extend(answer.get("failed") or answer.get("uncollected") or [answer.get("log", "stopped: too slow")])
 
-    parts = [tuple(tests[i::at_once]) for i in range(at_once)]
+    scripts = [test for test in tests if test.endswith(SCRIPT)]
+    tests = [test for test in tests if not test.endswith(SCRIPT)]
+    parts = [tuple(scripts), *(tuple(tests[i::at_once]) for i in range(at_once))]
     run_all([Job(part) for part in parts if part], root, at_once, done)
     if wrong:
         raise ListError("these tests fail on the sources as they are:\n" + "\n".join(wrong))

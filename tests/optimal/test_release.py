@@ -17,6 +17,7 @@ from deniable.mechanisms.metric.baselines import exponential, geometric
 from deniable.mechanisms.optimal.release import programme
 from deniable.mechanisms.optimal.release.arcs import arcs_of
 from deniable.mechanisms.optimal.release.programme import bound_of, least_loss
+from deniable.mechanisms.optimal.release.proof import proved
 from deniable.mechanisms.optimal.release.solution import release
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "release.json").read_text())
@@ -311,6 +312,72 @@ def test_a_design_is_read_without_solving_and_a_wrong_one_is_refused(monkeypatch
         rows[0][y] = type(rows[0][y])(int(rows[0][y]) + by)
     with pytest.raises(dn.DeniableError):
         dn.from_design(tight)
+
+
+PROVED: dict[str, dict[str, Any]] = {
+    "a line": {"promise": dn.promise(points=[0, 1, 2, 3, 4], epsilon=0.7), "objective": "release"},
+    "hubs": {"promise": dn.promise(epsilon=1.0, k=9), "objective": "release"},
+    "harmless values, the worst one": {
+        "promise": dn.promise(epsilon=1.0, k=7, sensitive=4),
+        "objective": "release",
+        "loss": "zero-one",
+        "worst": True,
+    },
+    "values that are one": {
+        "promise": dn.promise(budgets=[[0, 0, 1, 2], [0, 0, 1, 2], [1, 1, 0, "inf"], [2, 2, 0.5, 0]]),
+        "objective": "release",
+        "prior": (0.4, 0.3, 0.3, 0.0),
+    },
+    "values that are one, the worst one": {
+        "promise": dn.promise(budgets=[[0, 0, 1], [0, 0, 1], [0.5, 0.5, 0]]),
+        "objective": "release",
+        "worst": True,
+    },
+}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_readers_prove_the_bound_again_in_whole_numbers(name: str) -> None:
+    m = dn.mechanism("optimal", **PROVED[name])
+    assert m.multipliers is not None
+    assert m.certificate["proved"]
+    assert 0 <= m.certificate["gap"] < 1e-12
+    design = json.loads(json.dumps(m.design))
+    assert dn.from_design(design).certificate == m.certificate
+    loss, closed = m.losses.matrix(), m.promise.closed.budgets
+    prior = None if m.case else m.losses.weights(m.prior)
+    rng = np.random.default_rng(5)
+    rows = list(m.multipliers)
+    for _ in range(40):  # whatever the rows are, they prove no more than the least loss
+        at = int(rng.integers(len(rows)))
+        x, z, y, much = rows[at]
+        other = (x, z, y, max(0, much + int(rng.choice([-(2**40), 2**30, 2**45])))) if x != z else rows[at]
+        found = proved([*rows[:at], other, *rows[at + 1 :]], loss, prior, closed)
+        assert found <= m.certificate["value"]
+    fewer = [row for row in rows if row[0] == row[1]]
+    assert proved(fewer, loss, prior, closed) < m.certificate["bound"] * (1 - 1e-6)
+    claimed = json.loads(json.dumps(design))
+    claimed["params"]["multipliers"] = [list(row) for row in fewer]
+    with pytest.raises(dn.FormatError, match="its certificate proves"):
+        dn.from_design(claimed)
+
+
+@pytest.mark.parametrize(
+    "row", [(0, 9, 0, 5), (0, 1, 9, 5), (0, 1, 0, -5), (0, 0, 1, 5), (0, 1, 0, 2**60), (2, 0, 0, 5)]
+)
+def test_rows_that_are_about_nothing_are_refused(row: tuple[int, int, int, int]) -> None:
+    p = dn.promise(budgets=[[0, 1, 1], [1, 0, 1], ["inf", "inf", 0]])
+    with pytest.raises(dn.FormatError, match="proves nothing"):
+        proved([row], line(3), np.full(3, 1 / 3), p.closed.budgets)
+
+
+def test_a_design_without_a_proof_says_that_its_bound_is_only_stated() -> None:
+    m = dn.mechanism("optimal", promise=dn.promise(points=[0, 1, 2, 3], epsilon=0.5), objective="release")
+    design = json.loads(json.dumps(m.design))
+    del design["params"]["multipliers"]
+    read = dn.from_design(design)
+    assert not read.certificate["proved"]
+    assert read.certificate["bound"] == m.least
 
 
 def test_losses_can_be_said_in_several_ways() -> None:

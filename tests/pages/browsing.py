@@ -28,7 +28,16 @@ __all__ = [
     "send",
 ]
 
-ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-extensions")
+STILL = "--force-prefers-reduced-motion"
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-extensions",
+    STILL,
+)
+"""Movement is asked not to be: the coin takes its time otherwise."""
 AXE = "DENIABLE_NODE_MODULES"
 """The folder with axe-core in it, as npm makes it."""
 WAIT = 30_000
@@ -128,7 +137,7 @@ def answer(page: Any, number: int | None = 1) -> None:
         field.locator("[data-none]").check()
     elif kind == "number":
         field.locator("[data-none]").uncheck()
-        field.locator("input[type=number]").fill(str(70 + number))
+        field.locator("[data-number]").fill(str(70 + number))
     else:
         field.locator(f'input[type=radio][value="{number}"]').check()
 

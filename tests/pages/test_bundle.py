@@ -15,7 +15,7 @@ from deniable.service.pages.bundle import bundled, stripped
 
 CLIENTS = Path(__file__).resolve().parents[2] / "clients"
 PAGE = """
-globalThis.document = { getElementById: () => ({ dataset: {} }) };
+globalThis.document = { documentElement: {}, getElementById: () => ({ dataset: {} }) };
 globalThis.location = { origin: "http://127.0.0.1:1" };
 """
 """As much of a browser as the page's script asks for where there is no question."""
@@ -106,9 +106,11 @@ def test_there_is_one_of_each_module(node: str, client: Path) -> None:
 def test_what_is_in_the_bundle_has_no_file_of_its_own() -> None:
     """Browsers load the bundle and what a design needs; nothing that only Node has a use for."""
     found = assets.of_page()
-    for name in ("ledger", "task", "designs", "meaning", "store_indexeddb", "store_file", "exchange_node", "index"):
+    for name in ("ledger", "task", "designs", "outbox", "store_indexeddb", "store_file", "exchange_node", "index"):
         assert f"client/{name}.js" not in found
-    assert {"survey.js", "client/kernels/subset.js", "client/intervals.js"} <= set(found)
+    assert {"survey.js", "receipt.js", "client/meaning.js", "client/kernels/subset.js", "client/intervals.js"} <= set(
+        found
+    )
     text = found["survey.js"].plain.decode()
     assert not re.search(r"^import ", text, re.MULTILINE)
     assert assets.scripts() == assets.scripts()
@@ -126,31 +128,31 @@ def test_a_bundle_is_what_it_says() -> None:
     found = bundled("a.js", SMALL)
     assert list(found) == ["a.js", "x/later.js"]
     assert found["a.js"].splitlines() == [
-        "export const x_b = await (async () => {",
-        "function b() {",
+        "export const x_b=await(async()=>{",
+        "function b(){",
         'return "import";',
         "}",
-        "const one = 1;",
-        "return { c: one, b };",
+        "const one=1;",
+        "return{c:one,b};",
         "})();",
-        "export const e = await (async () => {",
-        "globalThis.f = 1;",
-        "return {  };",
+        "export const e=await(async()=>{",
+        "globalThis.f=1;",
+        "return{};",
         "})();",
-        "export const a = await (async () => {",
-        "const { b, c: d } = x_b;",
-        "log(b(), d);",
+        "export const a=await(async()=>{",
+        "const{b,c:d}=x_b;",
+        "log(b(),d);",
         'import("./x/later.js");',
-        "return {  };",
+        "return{};",
         "})();",
     ]
     assert found["x/later.js"].splitlines() == [
-        'import { x_b } from "../a.js";',
-        "const { b } = x_b;",
-        "export const { c } = x_b;",
-        "class Late {}",
+        'import {x_b} from "../a.js";',
+        "const{b}=x_b;",
+        "export const{c}=x_b;",
+        "class Late{}",
         "b();",
-        "export { Late };",
+        "export{Late};",
     ]
 
 
@@ -195,13 +197,13 @@ def test_what_is_written_in_another_way_is_refused(odd: str) -> None:
 def test_comments_go_and_texts_stay() -> None:
     """Also texts that look like comments, patterns with quotes in them, and texts within texts."""
     kept = [
-        "const url = \"http://a//b\"; const one = '/* no */';",
-        r"""const found = /[/'"`]\/\/*/.test(text) ? a / b / c : `${x ? `//${y}` : "}"} // z`;""",
-        "const half = (a + b) / 2, third = list[0] / 3; return /x/;",
+        "const url=\"http://a//b\";const one='/* no */';",
+        r"""const found=/[/'"`]\/\/*/.test(text)?a / b / c:`${x ? `//${y}` : "}"} // z`;""",
+        "const half=(a + b)/ 2,third=list[0]/ 3;return /x/;",
     ]
     given = f"// one\n  {kept[0]} // two\n/* three\n   four */\n\n\t{kept[1]}\n{kept[2]} /* five */\n"
     assert stripped(given).splitlines() == kept
-    over = "const table = `\n  a \n\n// b\n` + `c`;\n"
+    over = "const table=`\n  a \n\n// b\n` + `c`;\n"
     assert stripped(f"  {over}  f();") == f"{over}f();\n"
     assert stripped('f("a\u2028b");') == 'f("a\u2028b");\n'
     assert stripped("return /* a\nb */ x;") == "return\nx;\n"

@@ -27,10 +27,11 @@ from deniable.errors import MissingExtraError, ParameterError
 from deniable.service.ingest import NEVER, REASONS
 from deniable.service.pages import charts, dashboard
 from deniable.service.pages.charts import picture
-from deniable.service.pages.exports import rows_of
-from deniable.service.pages.looking import _compared, alarm, compared, doubled, needed, tally_in, told
+from deniable.service.pages.looking import _compared, alarm, compared, doubled, needed, told
 from deniable.service.pages.render import POLICY
 from deniable.service.release import PUBLISHED, windows
+from deniable.service.results.flat import COLUMNS, flat
+from deniable.service.results.reading import tally_in
 from deniable_client import Ledger
 from deniable_client.task import Task
 from pages.asks import EVIL, TODAY, Paged, fill, mechanisms, signed_in, task
@@ -154,7 +155,9 @@ def test_exports_have_every_answer_once(shown: Shown, kind: str) -> None:
     rows = shown.service.get(f"/tasks/{shown.ids[kind]}/export.json", shown.headers).json
     keys = [(row["window"], row["question"], row["group"], row["answer"]) for row in rows]
     assert len(set(keys)) == len(keys) > 0
-    names = {"window", "from", "to", "question", "group", "reports", "answer", "simulated"}
+    names = {"window", "from", "to", "question", "text", "group", "answer", "target", "reports", "simulated"}
+    assert list(rows[0]) == [name for name in COLUMNS if name in rows[0]]
+    assert set(COLUMNS) - set(rows[0]) <= {"mean", "mean_low", "mean_high", "too_rare"}
     numbers = {name: cell for row in rows for name, cell in row.items() if name not in names}
     assert {"value", "stderr", "low", "high"} <= set(numbers)
     assert all(isinstance(cell, float | int | None) for cell in numbers.values()), numbers
@@ -255,7 +258,7 @@ def test_tables_unfold_and_say_what_is_too_rare() -> None:
 
 def test_rows_of_a_mean_have_no_list_in_them(shown: Shown) -> None:
     known, found = _windows(shown, "number")
-    (first, _) = rows_of(known, found)
+    (first, _) = flat(known, found)
     assert first["answer"] == "mean"
     assert "steps" not in first
     assert "interval" not in first

@@ -67,7 +67,7 @@ def recorded(chromium: Any, slow: bool = False, people: int = PEOPLE) -> tuple[P
                 "() => document.getElementById('send').addEventListener('click', () => {"
                 " window.clicked = performance.now(); }, { capture: true })"
             )
-            assert send(tab.page) == "Thank you, your report was counted"
+            assert send(tab.page) == "Thank you. Your report was counted."
             entry = "performance.getEntriesByType('resource').find((each) => each.name.endsWith('/reports')).startTime"
             times.append(tab.page.evaluate(f"() => {entry} - window.clicked"))
             tab.fine()

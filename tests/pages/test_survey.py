@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from datetime import timedelta
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,11 @@ def test_each_kind_of_question_is_asked_in_its_way() -> None:
     ]
     assert [level for level, _ in found["level"].levels] == [0.5, 1.0, 2.0]
     weak = task([dn.mechanism("pldp", k=2, levels="7.5,8", level_epsilon=0.5)])
-    assert {words.partition(": ")[2] for _, words in _one(weak).levels} == {"hardly any protection (weak)"}
-    assert (found["number"].ends, found["ratings"].ends) == ("30 to 200", "-1 to 1")
+    assert {words.partition(": ")[2] for _, words in _one(weak).levels} == {"hardly any protection"}
+    assert (found["ratings"].low, found["ratings"].high) == (-1.0, 1.0)
     assert (found["choice"].buttons, found["list"].buttons) == (True, False)
     assert found["ratings"].choices[1] == Choice(1, "foam")
-    assert all(each.promise for each in found.values())
+    assert {name: each.bound for name, each in found.items() if each.bound} == {"sensitive": "some"}
 
 
 def _area(path: str) -> float:
@@ -97,13 +98,16 @@ def test_promises_are_those_of_all_reports() -> None:
     """Four windows that draw anew: the page tells what all of them tell, and consent is asked in these words."""
     made = mechanisms()["sensitive"]
     once, four = (_one(task(made, windows=windows)) for windows in (1, 4))
-    assert once.phrase == "good protection"
-    assert once.promise == tuple(explain(made[0].design).over(1).text.splitlines())
-    assert four.phrase == "little protection (weak)"
-    assert four.promise == tuple(explain(made[0].design).over(4).text.splitlines())
+    told = explain(made[0].design)
+    assert (once.level, four.level) == (3, 5)
+    for form, reports in ((once, 1), (four, 4)):
+        assert form.sure == ceil(100 * told.over(1).sure)
+        assert form.sure_all == ceil(100 * told.over(reports).sure) < 100
     service = Paged()
     text = service.get(f"/t/{service.add(task(made, windows=4))}").body.decode()
-    assert "For all others there is little protection (weak)." in text
+    assert f"at most {four.sure}% sure of it" in text
+    assert f"If you answer all 4 times, this becomes at most {four.sure_all}%" in text
+    assert "That is little protection." in text
 
 
 # ---- how it is sent
@@ -190,14 +194,17 @@ def test_pages_are_compressed_for_those_who_take_it() -> None:
     for refuses in ("identity", "gzip;q=0", "br, gzip; q=0.0", "xgzip"):
         assert service.get(path, {"accept-encoding": refuses}).body == plain.body
     assert "content-encoding" not in plain.headers
-    assert plain.headers["vary"] == "accept-encoding"
+    assert plain.headers["vary"] == "accept-encoding, accept-language"
 
 
 def test_a_page_needs_no_script_to_be_read() -> None:
     """The question is in the page itself, before any script, and scripts do not hold it up."""
     text = survey_page("choice")
     assert "A question of the kind choice?" in text
-    assert re.findall(r"<script[^>]*>", text) == [f'<script type="module" src="{assets.base()}survey.js">']
+    assert re.findall(r"<script[^>]*>", text) == [
+        f'<script type="module" src="{assets.base()}survey.js">',
+        '<script type="application/json" id="texts">',
+    ]
     assert "needs JavaScript" in text
 
 
@@ -250,7 +257,7 @@ def test_a_task_that_is_not_open_says_so() -> None:
     assert service.get("/t/x").status == 404
     for id in (closed, later, over):
         text = service.get(f"/t/{id}").body.decode()
-        assert "This question is not open" in text
+        assert ("This survey is not open yet" if id == later else "This survey is over") in text
         assert "<form" not in text
         assert "survey.js" in text
 

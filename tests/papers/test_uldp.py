@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from deniable.errors import ParameterError
+from deniable.estimate.scores import f1_top, ndcg_top, top_items
 from deniable.papers.paper import Context
 from deniable.papers.uldp import checks, simulated
 from deniable.papers.uldp.figures import DATA, KNOWN, OURS, PRINTED, bits, made, theta_error
-from deniable.papers.uldp.metrics import f1_top, ndcg_top, top_items
 from deniable.papers.uldp.paper import PAPER
 from deniable.papers.uldp.simulated import people
 from deniable.randomness import simulation

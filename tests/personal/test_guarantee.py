@@ -23,7 +23,7 @@ from deniable_client.kernels import Personal as Kernel
 
 CASES: list[dict[str, Any]] = [
     {"base": base, "k": k, "levels": levels, "level_epsilon": 0.3, "level_report": report}
-    for base, k in (("sue", 3), ("sue", 5), ("oue", 2), ("oue", 4), ("grr", 2), ("grr", 6), ("lh", 3))
+    for base, k in (("sue", 3), ("sue", 5), ("oue", 2), ("oue", 4), ("grr", 2), ("grr", 6), ("lh", 3), ("affine", 6))
     for levels in ("0.5,1,2", "0.1,1")
     for report in ("response", "bit")
 ]
@@ -69,7 +69,7 @@ def test_guarantee_is_the_enumerated_one(case: dict[str, Any]) -> None:
         assert found[name] >= want, f"{name} is stated as {found[name]!r}, below the enumerated {want!r}"
         assert found[name] == pytest.approx(want, rel=1e-14), name
     assert found["pair"] <= pair_bound(m.base, m.levels, m.k, 0.3) * (1 + 1e-14)
-    assert found["leakage"] == pytest.approx(level_leakage(m.base, m.levels, m.k, m.g), rel=1e-13)
+    assert found["leakage"] == pytest.approx(level_leakage(m.base, m.levels, m.k, m.one_in), rel=1e-13)
     if case["level_report"] == "response":
         assert found["level"] == pytest.approx(found["level_report"] + found["leakage"], rel=1e-14)
 
@@ -105,15 +105,37 @@ def test_stated_values_of_the_specification() -> None:
 
 def test_leak_budget_chooses_a_design_that_keeps_it() -> None:
     levels = [round(0.1 * i, 1) for i in range(1, 11)]
-    m = made(k=16, levels=levels, level_epsilon=0.3, leak_budget=0.79)
+    m = made(k=16, levels=levels, level_epsilon=0.3, leak_budget=0.79, base="lh")
     assert (m.base, m.g) == ("lh", 3)
     assert m.guarantee["level"] <= 0.79
+    best = made(k=16, levels=levels, level_epsilon=0.3, leak_budget=0.79)
+    assert best.base == "affine"
+    assert best.guarantee["level"] <= 0.79
+    assert best.error < m.error
     wide = made(k=16, levels=levels, level_epsilon=0.3, leak_budget=20.0)
     assert wide.properties()["mse"] <= m.properties()["mse"]
     with pytest.raises(dn.ParameterError, match=r"leak_budget must be at least 4\.39 .* base sue"):
         made(k=16, levels=levels, level_epsilon=0.3, leak_budget=1.0, base="sue")
     with pytest.raises(dn.ParameterError, match=r"leak_budget must be at least 0\.7816"):
+        made(k=16, levels=levels, level_epsilon=0.3, leak_budget=0.5, base="lh")
+    with pytest.raises(dn.ParameterError, match=r"leak_budget must be at least 0\.7\d+ .* that of base affine"):
         made(k=16, levels=levels, level_epsilon=0.3, leak_budget=0.5)
+
+
+def test_affine_leaks_least_and_is_for_values_that_are_all_protected() -> None:
+    """At the middle level's share of favoured reports half of the range of levels is told, which is the least."""
+    m = made(k=1000, levels="0.5,1,2", base="affine", level_epsilon=0.5)
+    hashed = made(k=1000, levels="0.5,1,2", base="lh", level_epsilon=0.5)
+    assert 0.75 <= m.guarantee["leakage"] < 0.7507 < hashed.guarantee["leakage"]
+    assert m.error < 0.975 * hashed.error
+    assert (m.bulk.row_bytes, hashed.bulk.row_bytes) == (3, 10)
+    assert dn.from_design(m.design) == m
+    with pytest.raises(dn.ParameterError, match="level_report must not be none for base affine"):
+        made(k=10, levels="0.5,1", base="affine", level_report="none")
+    with pytest.raises(dn.ParameterError, match="base must be one of sue, oue, grr, lh where some are sensitive"):
+        dn.mechanism("pldp", k=10, sensitive=4, levels="0.5,1", base="affine", level_epsilon=0.5)
+    with pytest.raises(dn.ParameterError, match=r"number of protected answers must be at most about .* Use base lh"):
+        made(k=9_000_000, levels="0.5,1", base="affine", level_epsilon=0.5)
 
 
 # ---- levels
@@ -178,7 +200,7 @@ def test_class_variables_stay_those_of_the_class(name: str) -> None:
         _ = m.design, m.properties(), m.effective()
         cached = {key for cls in type(m).__mro__ for key, v in vars(cls).items() if isinstance(v, cached_property)}
         assert set(vars(m)) <= cached | {f.name for f in fields(m)}
-        assert m.bulk.reader.sufficient == (case["base"] == "grr")
+        assert m.bulk.reader.sufficient == (case["base"] in ("grr", "affine"))
         assert m.bulk.strata == m.empty().strata
 
 

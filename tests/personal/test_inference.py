@@ -16,10 +16,12 @@ ALPHA = 1e-4
 
 SMALL: list[dict[str, Any]] = [
     {"base": base, "level_report": told, **more}
-    for base in ("sue", "oue", "grr", "lh")
+    for base in ("sue", "oue", "grr", "lh", "affine")
     for told in ("response", "bit", "none")
     for more in ({}, {"sensitive": 2}, {"sensitive": 2, "disclosure": "own"})
-    if (base, told) != ("grr", "none") and (told == "response" or "disclosure" not in more)
+    if (base not in ("grr", "affine") or told != "none")
+    and (base != "affine" or not more)
+    and (told == "response" or "disclosure" not in more)
 ]
 
 

@@ -56,13 +56,13 @@ def drawn(count: int) -> list[dict[str, float]]:
     return [{"bits": 1.0}, {"poisoning": 1.0}] + [{name: 10 ** rng.uniform(-2, 2) for name in names} for names in some]
 
 
-SLOW = ("several pairs", "sensitive", "people")
+SLOW = ("several pairs", "sensitive", "people", "people for a mean")
 """Questions whose kin are in the default tier."""
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in QUESTIONS]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("count", [1, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [1, pytest.param(40, marks=[pytest.mark.slow, pytest.mark.turns(4)])])
 def test_the_first_design_is_the_best_by_its_score_and_beaten_by_none(name: str, count: int) -> None:
     """Scores are relative to the design of least error; of shares one that hardly differs may stand for it."""
     error, plan = QUESTIONS[name]

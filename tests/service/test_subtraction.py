@@ -317,7 +317,7 @@ def run(steps: int, **more: Any) -> None:
 
 
 def test_no_subtraction_is_about_few() -> None:
-    run(320)
+    run(120)
 
 
 @pytest.mark.slow

@@ -215,6 +215,7 @@ def check_spoiled(session, table, spoil):
         assert dn.dump(counted.tally) == dn.dump(local[name]), name
 
 
+@pytest.mark.turns(2)
 def test_a_cluster_that_loses_an_executor(tmp_path):
     from deniable.run import spark
 

@@ -93,6 +93,7 @@ def test_two_windows_tell_what_two_reports_tell(server: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("server", "moment"),
     [(accepts, Fraction(0)), *((server, Fraction(9, 10)) for server in SERVERS)],
@@ -105,6 +106,7 @@ def test_three_windows_tell_what_three_reports_tell(server: Any, moment: Fractio
 
 
 @pytest.mark.slow
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.__name__)
 def test_two_windows_and_all_that_a_person_may_do(server: Any) -> None:
     assert check(Setting(2, server, days=4), tuple(SAYS)) == WORST**2

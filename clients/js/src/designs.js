@@ -95,7 +95,7 @@ export function must(ok, name, got, need) {
 }
 
 /**
- * Domains by the field that tells them, which is looked for in this order; `labels.js`, `spaces.js`, `intervals.js` and `codes.js` add their own.
+ * Domains by the field that tells them, in this order; `labels.js`, `spaces.js`, `intervals.js` and `codes.js` add theirs.
  * @type {Record<string, ((document: any, name: string) => Domain) | null>}
  */
 export const DOMAINS = { space: null, circle: null, codes: null, interval: null, labels: null, k: count };
@@ -147,8 +147,8 @@ const Fields = /** @type {any} */ (
 export class Kernel extends Fields {
   static kind = "";
   /**
-   * Names of fields; after them `*`: a list, `**`: lists, `@`: a kernel, `@*`: kernels; `#`: sizes, `%`: thresholds. A kernel may
-   * have `reads` of its own for fields that are none of these.
+   * Names of fields; after them `*`: a list, `**`: lists, `@`: a kernel, `@*`: kernels; `#`: sizes, `%`: thresholds; `reads` of a
+   * kernel has others.
    */
   static fields = "";
 
@@ -176,8 +176,7 @@ export class Kernel extends Fields {
 
 /**
  * A kernel that protects the values in the half-open ranges `protected` only: a report may give away one of the others, with
- * the chance `disclosed`. It has no `ratio`, but a `hiddenRatio` of all reports that give none away; and it says whether it is
- * `limited` at all, if that is not the same as that some values are protected.
+ * the chance `disclosed`. It has a `hiddenRatio` of all reports that give none away, and may say whether it is `limited` at all.
  */
 export class Disclosing extends Kernel {
   get promisedRatio() {
@@ -186,10 +185,9 @@ export class Disclosing extends Kernel {
 }
 
 /**
- * A kernel that others may build on: it has reports made without any value (`blind`). Most of them have `keep`, and `reports`:
- * the exact number of different blind reports that support a given value and of those that do not, all of them equally likely;
- * where a report shows a public seed, given that seed. `favours` says how many values each report favours, or slights (0: up to
- * all), if that is worked out, and `even` that blind reports support equally many values each, up to rounding.
+ * A kernel that others may build on: it has reports made without any value (`blind`). Most have `keep`, and `reports`: how many
+ * blind reports (with one seed) support a given value and how many do not, all equally likely. `favours` says how many values
+ * each report favours, or slights (0: up to all), and `even` that blind reports support equally many each, up to rounding.
  */
 export class Base extends Kernel {
   /** The same up to a factor. @returns {bigint[]} */

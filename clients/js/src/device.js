@@ -17,8 +17,8 @@ function unloaded() {
 
 /**
  * Reports values under a design, after proving that the design keeps its promise. The document may come from a server that
- * nobody trusts: one that has not the shape that its mechanism's name allows is refused with a `FormatError`, one that leaks
- * more than its `epsilon` says with a `PrivacyError`, before anything is drawn or sent.
+ * nobody trusts: one of another shape than its mechanism's is refused with a `FormatError`, one that leaks more than its
+ * `epsilon` says with a `PrivacyError`, before anything is drawn.
  */
 export class Device {
   /** @type {Answer | undefined} */
@@ -26,10 +26,9 @@ export class Device {
   #design;
 
   /**
-   * `harmless` is consent to exactly the answers that a report may name (`explain` says which), needed where a design protects
-   * some answers only. `standIn` is reported in place of a value that the question has no answer for; without it such a value
-   * is an error, and whoever sees that no report arrives learns that it was none of the answers. For a design of parts they are
-   * lists, with one for each part.
+   * `harmless` is consent to exactly the answers that a report may name (`explain` says which). `standIn` is reported in place
+   * of a value that the question has no answer for; otherwise such a value is an error, and that no report arrives tells it. For
+   * a design of parts they are lists, with one for each part.
    * @param {unknown} design @param {Options} [options]
    */
   constructor(design, options = {}) {
@@ -44,7 +43,7 @@ export class Device {
     this.#standIn = "standIn" in options ? answerOf(this.#design, options.standIn) : undefined;
   }
 
-  /** What this design may send about each answer, once `explain.js` is loaded, as `index.js` and `task.js` do. */
+  /** What this design may send about each answer, once `explain.js` is loaded. */
   explain() {
     return TOLD.explanation(this.#design);
   }
@@ -53,8 +52,8 @@ export class Device {
    * One report for `value`: a label, a number of the interval, or an integer from 0 to k-1, as the domain has it; for
    * key-value designs the list of the person's pairs [key, number], for designs of parts a list with a value for each part.
    *
-   * `coin` is the public seed that the collector dealt, for kernels that have one. `level` is the protection that the person
-   * chose, where the design has levels: one of `levels`, the most protective one if left out.
+   * `coin` is the public seed that the collector dealt, for kernels that have one. `level` is the one of `levels` that the person
+   * chose, the most protective one if left out.
    * @param {unknown} value @param {Drawing} [drawing]
    */
   report(value, drawing) {

@@ -5,6 +5,7 @@ export const TERMS = {
   old: "This is an old task (version 1): nobody signed it, and it has no answer for no answer. If you give none, a random answer is reported.",
   key: "Its key is {key}..; no address vouches for it.",
   key_url: "Its key is {key}..; reports go to {url} and nowhere else.",
+  purpose: "It says why it asks: {text}",
   question: "The collector asks: {text}",
   numbered: "Answers by number: {answers}.",
   numbered_one: "{number} is {label}",
@@ -22,4 +23,5 @@ export const TERMS = {
   year: "This collector asks at most epsilon {most} of you in a year, with all its tasks.",
   kept_tally: "Results are published for at least {batch} reports. Reports are erased once they are counted.",
   kept_reports: "Results are published for at least {batch} reports. Reports are kept for {days} days after the last window.",
+  results_public: "What is published can be read by everybody.",
 };

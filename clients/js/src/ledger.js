@@ -126,6 +126,23 @@ export class Ledger {
   }
 
   /**
+   * Whether a task could be taken up now: throws what `take` would throw, and changes nothing. For a page that says so before
+   * anybody agrees to anything.
+   *
+   * @param {Task} task
+   * @param {Terms} [terms] as if the person had settled them
+   */
+  async offer(task, terms = {}) {
+    const stop = new WindowError("it could be taken up");
+    const tried = this.#fill(task, terms, null, () => {
+      throw stop; // a step that throws leaves the ledger as it was
+    });
+    await tried.catch((error) => {
+      if (error !== stop) throw error;
+    });
+  }
+
+  /**
    * Answer a task in today's window, in place of what was answered before; takes it up first if need be. Every value is
    * taken: what is not an answer of the question counts as no answer. `WindowError` once the report was sent.
    *
@@ -422,10 +439,8 @@ function takeUp({ book, task, window, now }, asked, { url, pause, limits }) {
   const today = dayText(dayOf(now));
   const other = Object.entries(book.course).find(([id, each]) => id !== task.id && each.key === asked.key && today < each.until);
   if (other && task.key !== null) {
-    throw new WindowError(
-      "the same collector asks the same question in another task at the same time; nothing was spent or sent.",
-      "It is answered once.",
-    );
+    const told = "the same collector asks the same question in another task at the same time; nothing was spent or sent.";
+    throw Object.assign(new WindowError(told, "It is answered once."), { same: true });
   }
   if (pause && task.count > 1) waitOut(book, task, window);
   const fresh = task.memory === "fresh";
@@ -448,11 +463,11 @@ function waitOut(book, task, window) {
   const length = task.days * DAY;
   const first = Math.ceil((book.made + length - spanOf(task, 0)[0]) / length);
   if (window >= first) return;
-  const when = first < task.count ? `It can be taken up from ${dayText(dayOf(spanOf(task, first)[0]))} on` : "It is over before that";
-  throw new WindowError(
-    "this ledger is too new to know what was sent before it; nothing was spent or sent.",
-    `The task can be taken up in the first window that begins after a whole one was waited out. ${when}.`,
-  );
+  const from = first < task.count ? dayText(dayOf(spanOf(task, first)[0])) : "";
+  const when = from ? `It can be taken up from ${from} on` : "It is over before that";
+  const told = "this ledger is too new to know what was sent before it; nothing was spent or sent.";
+  const hint = `The task can be taken up in the first window that begins after a whole one was waited out. ${when}.`;
+  throw Object.assign(new WindowError(told, hint), { from });
 }
 
 /** What is not opened is not spent, and what was not sent is dropped. @param {Book} book @param {string} id */

@@ -33,8 +33,8 @@ function between({ data, level }, values) {
 function lawOf(kernel) {
   if (kernel.kind === "utility") return new Hiding(lawOf(kernel.base[0]), new Ratio(kernel.plain, WORD));
   if (kernel.kind === "unary") return new Bits(Number(kernel.k), kernel.keep, kernel.flip);
-  const size = kernel.g ?? kernel.k;
-  return new OneOf(size, new Ratio(kernel.keep, WORD), new Ratio(WORD - kernel.keep, WORD * (size - 1n)));
+  const [own, rest] = kernel.levels;
+  return new OneOf(own + rest, new Ratio(kernel.keep, WORD * own), new Ratio(WORD - kernel.keep, WORD * rest));
 }
 
 /** Independent bits, 1 with chance keep/2**64 for the own value and flip/2**64 for any of the others. */
@@ -62,7 +62,7 @@ class Bits {
   }
 }
 
-/** One of `size` answers (for hashing: given the seed), the own one with chance `own`, any other with `rest`. */
+/** One of `size` answers (for hashing: given the seed), each own one with chance `own`, any other with `rest`. */
 class OneOf {
   /** @param {bigint} size @param {Ratio} own @param {Ratio} rest */
   constructor(size, own, rest) {

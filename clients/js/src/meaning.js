@@ -245,15 +245,16 @@ function sureBy(most, weights) {
   return found < most ? found : most;
 }
 
-/** What this very report tells: the shares of `meant`, and a sentence. What is not known is told as the most that may be.
+/** What this very report tells: the shares of `meant`, and a sentence; the answer that it names, if it does, else how sure it
+ * makes somebody, in thousandths. What is not known is told as the most that may be, or null.
  * @param {Explanation} explanation @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level] */
 export function reading(explanation, kernel, bytes, level = 0) {
   const named = explanation.disclosed.length ? namedBy(kernel, bytes, level) : null;
-  if (named === undefined) return { shares: null, text: explanation.unread };
+  if (named === undefined) return { shares: null, text: explanation.unread, named: null, tenths: null };
   const shares = meant(kernel, bytes, level);
-  if (named !== null) return { shares, text: say("names") };
+  if (named !== null) return { shares, text: say("names"), named, tenths: null };
   const { sure, phrase } = explanation.over(1);
   const [, own] = explanation.levels()[level] ?? [];
   const tenths = sureBy(thousandths(sure), likelihoods(kernel, bytes, level));
-  return { shares, text: explanation.now(tenths, own ?? phrase, own && "now_level") };
+  return { shares, text: explanation.now(tenths, own ?? phrase, own && "now_level"), named, tenths };
 }

@@ -95,10 +95,10 @@ export function placeFor(book, task, { url, windows, limits, now }) {
   const found = placeOf(book, name, now);
   const all = placesOf(book, limits, now);
   if (!found && givenOf(book) >= all) {
-    throw new BudgetError(
-      `all ${all} places that this device has for collectors are given; nothing was spent or sent.`,
-      `There is one more on ${nextPlace(book, now)}; the person can allow more: ledger.allow({places: 1}).`,
-    );
+    const next = nextPlace(book, now);
+    const told = `all ${all} places that this device has for collectors are given; nothing was spent or sent.`;
+    const hint = `There is one more on ${next}; the person can allow more: ledger.allow({places: 1}).`;
+    throw Object.assign(new BudgetError(told, hint), { next });
   }
   const place = found ?? `${name}/${now}`;
   const [need, told] = [amountOf(task.epsilon) * BigInt(windows), amountOf(task.most)];
@@ -108,11 +108,13 @@ export function placeFor(book, task, { url, windows, limits, now }) {
   const most = BigInt(least) < own ? BigInt(least) : own;
   const used = spentIn(book, place) + reservedIn(book, place, dayOf(now));
   if (used + need > most) {
-    throw new BudgetError(
-      `this task costs epsilon ${amountText(need)}, and of the ${amountText(most)} for ` +
-        `${task.version === 1 ? "this task" : "this collector"} in a year ${amountText(used)} is spent or reserved; nothing was spent or sent.`,
-      "What was spent does not come back before the year is over; the person can allow more: ledger.allow({task, epsilon}).",
-    );
+    const whose = task.version === 1 ? "this task" : "this collector";
+    const told =
+      `this task costs epsilon ${amountText(need)}, and of the ${amountText(most)} for ${whose} in a year ` +
+      `${amountText(used)} is spent or reserved; nothing was spent or sent.`;
+    const hint = "What was spent does not come back before the year is over; the person can allow more: ledger.allow({task, epsilon}).";
+    const until = found && dayText(dayOf(endOf(Number(found.split("/")[1]))));
+    throw Object.assign(new BudgetError(told, hint), { most: amountText(most), used: amountText(used), until });
   }
   const account = (book.account[name] ??= { began: [], least, more: "0" });
   account.least = least;

@@ -18,6 +18,8 @@ import { needLabels } from "./texts.js";
 /** @typedef {Record<string, any>} Mapping */
 
 export const TEXT_MAX = 10_000;
+/** How a page asks, if the task says so; what is sent does not depend on it. */
+const KINDS = ["one", "several", "yes-no", "rating", "ordered", "number", "time"];
 export const NAME = /^[a-z0-9_-]{1,64}$/;
 
 /** A question of a task; its design has been proved to keep its promise. */
@@ -29,7 +31,7 @@ export class Question {
 
   /**
    * @param {{name: string, text: string, share: number, design: Mapping, explanation: any, key: string,
-   *   labels: readonly string[] | null, none: any}} parts `key` is the same for the same question in another task of the
+   *   labels: readonly string[] | null, none: any, kind: string | null, unit: string | null, ends: readonly string[] | null}} parts `key` is the same for the same question in another task of the
    *   collector; `labels` are what people read for the answers 0, 1, .., null if there are only numbers; `none` is what no
    *   answer counts as; a random answer if it is null, or undefined as in tasks of version 1
    */
@@ -42,6 +44,9 @@ export class Question {
     this.key = parts.key;
     this.labels = parts.labels;
     this.none = parts.none;
+    this.kind = parts.kind;
+    this.unit = parts.unit;
+    this.ends = parts.ends;
     Object.freeze(this);
   }
 
@@ -135,9 +140,26 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   }
   const key = digest({ ...by, text, design, labels: given.labels ?? null });
   const labels = "labels" in given ? labelsIn(given.labels, name, domain) : (domain.labels ?? null);
-  const made = new Question({ name, text, share, design, explanation, key, labels, none: given.none ?? null });
+  need(!("kind" in given) || KINDS.includes(given.kind), `kind of ${name}`, `one of ${KINDS.join(", ")}`, given.kind);
+  const shown = { kind: given.kind ?? null, ...shownIn(given, given.kind, name) };
+  const made = new Question({ name, text, share, design, explanation, key, labels, none: given.none ?? null, ...shown });
   if (made.none !== null) checkNone(made);
   return made;
+}
+
+/**
+ * What people see beside the text: the unit of a number, what the ends of a rating mean.
+ *
+ * @param {Mapping} given
+ * @param {unknown} kind
+ * @param {string} where
+ */
+export function shownIn(given, kind, where) {
+  const [unit, ends] = ["unit" in given, "ends" in given];
+  need(!unit || kind === "number", `kind of ${where}`, "number where there is a unit", kind);
+  const told = unit ? textIn(given.unit, `unit of ${where}`, 40) : null;
+  need(!ends || kind === "rating", `kind of ${where}`, "rating where there are ends", kind);
+  return { unit: told, ends: ends ? listIn(given.ends, "ends", 2, 2).map((end) => textIn(end, `an end of ${where}`, 100)) : null };
 }
 
 /** Steps of every design, and for each of its parts; kernels say themselves what else a proof takes (`work`). */

@@ -10,7 +10,7 @@ import { LAST_DAY } from "./days.js";
 import { COMPOSED, asFormat, fieldsOf, isMapping } from "./designs.js";
 import { FormatError } from "./errors.js";
 import { BUDGET_MAX, amountIn, dayIn, listIn, need, textIn, wholeIn } from "./parts.js";
-import { NAME, Proofs, TEXT_MAX, checkLabels, questionFrom } from "./question.js";
+import { NAME, Proofs, TEXT_MAX, checkLabels, questionFrom, shownIn } from "./question.js";
 import { verified } from "./signing.js";
 import { needLabels } from "./texts.js";
 
@@ -23,7 +23,7 @@ export const FIELDS = {
   1: [[...SHARED, "precision", "expires"], ["collector", "strata"]],
   2: [
     [...SHARED, "signature", "collector", "language", "design", "sending"],
-    ["translations", "strata"],
+    ["translations", "strata", "purpose", "results"],
   ],
 };
 
@@ -35,6 +35,7 @@ const SHARE_MAX = 1_000_000;
 /** Parts of a design, and values of a stratum: one byte of a report. */
 const LISTED_MAX = 255;
 const STRATA_MAX = 8;
+const PURPOSE_MAX = 1000;
 const GROUPS_MAX = 4096;
 const LANGUAGE = /^(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 const SIGNATURE = /^[0-9a-f]{128}$/;
@@ -68,6 +69,9 @@ export function readOld(given) {
     url: null,
     language: null,
     translations: {},
+    purpose: null,
+    results: "private",
+    titles: {},
     attempts: 8,
     sendDays: 7,
   };
@@ -90,22 +94,35 @@ export function readNew(given) {
   const common = shared(given, questions);
   const budget = amountIn(given.budget, "budget");
   const whole = amountOf(epsilon) * BigInt(common.count);
+  const strata = "strata" in given ? given.strata : [];
   need(whole <= amountOf(budget), "budget", `at least epsilon x ${common.count} windows, at most ${BUDGET_MAX}`, budget);
   return {
     ...common,
     subject,
     epsilon,
     expires: common.closes + 1,
-    strata: groupsIn("strata" in given ? given.strata : []),
+    strata: groupsIn(strata),
     budget: Object.freeze({ collector: budget }),
     collector: textIn(collector.name, "name of the collector", 200),
     key,
     url: "url" in collector ? signedUrl(collector.url) : null,
     language: given.language,
-    translations: translationsIn("translations" in given ? given.translations : {}, given.language, questions),
+    translations: translationsIn(given, questions),
+    purpose: "purpose" in given ? textIn(given.purpose, "purpose", PURPOSE_MAX, true) : null,
+    results: resultsIn(given),
+    titles: Object.fromEntries(strata.filter(hasTitle).map((/** @type {any} */ { name, title }) => [name, textIn(title, "title of a stratum", 200)])),
     attempts: wholeIn(sending.attempts, "attempts of sending", 1, 8),
     sendDays: wholeIn(sending.days, "days of sending", 1, 7),
   };
+}
+
+/** @param {any} stratum */
+const hasTitle = (stratum) => "title" in stratum;
+
+/** @param {Mapping} given */
+function resultsIn(given) {
+  need(!("results" in given) || given.results === "public", "results", "public, or left out", given.results);
+  return "results" in given ? "public" : "private";
 }
 
 /** @param {RegExp} form @param {unknown} given */
@@ -167,7 +184,7 @@ function questionsIn({ design, questions }, collector, epsilon) {
     (together) => listIn(together, "questions of a part", 1, 1)[0],
   );
   return asked.map((each, i) => {
-    const given = fieldsOf(each, "a question", ["name", "text", "none"], ["labels"]);
+    const given = fieldsOf(each, "a question", ["name", "text", "none"], ["labels", "kind", "unit", "ends"]);
     return questionFrom(given, { design: parts[i], share: shares[i], by: { collector }, epsilon, proofs });
   });
 }
@@ -175,32 +192,45 @@ function questionsIn({ design, questions }, collector, epsilon) {
 /**
  * The texts in other languages, of the same shape.
  *
- * @param {any} given
- * @param {string} own
+ * @param {Mapping} given
  * @param {readonly any[]} questions
  */
-function translationsIn(given, own, questions) {
-  need(isMapping(given), "translations", "a mapping of languages to texts", given);
-  for (const [tag, texts] of Object.entries(given)) {
-    const other = fits(LANGUAGE, tag) && tag !== own;
+function translationsIn(given, questions) {
+  const told = "translations" in given ? given.translations : {};
+  const [strata, more] = [given.strata ?? [], "purpose" in given ? ["purpose"] : []];
+  need(isMapping(told), "translations", "a mapping of languages to texts", told);
+  for (const [tag, texts] of Object.entries(told)) {
+    const other = fits(LANGUAGE, tag) && tag !== given.language;
     need(other, "language of a translation", "a tag such as en or pt-BR, and not that of the task", tag);
-    const told = fieldsOf(texts, `the translation ${tag}`, ["subject", "questions"]);
-    textIn(told.subject, `subject in ${tag}`, 200);
-    const parts = listIn(told.questions, `questions in ${tag}`, questions.length, questions.length);
-    parts.forEach((together, i) => {
-      const { name, labels } = questions[i];
-      const [asked] = listIn(together, `questions of a part in ${tag}`, 1, 1);
-      const fields = fieldsOf(asked, `a question in ${tag}`, labels ? ["text", "labels"] : ["text"]);
-      textIn(fields.text, `text of ${name} in ${tag}`, TEXT_MAX, true);
-      if (labels) checkLabels(listIn(fields.labels, `labels of ${name} in ${tag}`, labels.length, labels.length), name);
+    const own = fieldsOf(texts, `the translation ${tag}`, ["subject", "questions", ...more], ["strata"]);
+    textIn(own.subject, `subject in ${tag}`, 200);
+    if (more.length) textIn(own.purpose, `purpose in ${tag}`, PURPOSE_MAX, true);
+    const parts = listIn(own.questions, `questions in ${tag}`, questions.length, questions.length);
+    parts.forEach((together, i) => translated(questions[i], listIn(together, `questions of a part in ${tag}`, 1, 1)[0], tag));
+    const groups = listIn("strata" in own ? own.strata : [], `strata in ${tag}`, 0, strata.length);
+    need([0, strata.length].includes(groups.length), `strata in ${tag}`, `all ${strata.length}, or left out`, groups);
+    groups.forEach((group, i) => {
+      const [{ name, values }, named] = [strata[i], fieldsOf(group, `a stratum in ${tag}`, ["title", "values"])];
+      textIn(named.title, `title of ${name} in ${tag}`, 200);
+      const words = listIn(named.values, `values of ${name} in ${tag}`, values.length, values.length);
+      needLabels(words.map((word) => textIn(word, `a value of ${name}`, 200)), `values of ${name} in ${tag}`);
     });
   }
-  return given;
+  return told;
+}
+
+/** A question in another language: everything that people read of it, and nothing else. @param {any} question @param {unknown} asked @param {string} tag */
+function translated({ name, kind, labels, unit, ends }, asked, tag) {
+  const there = Object.entries({ labels, unit, ends }).flatMap(([field, part]) => (part === null ? [] : [field]));
+  const fields = fieldsOf(asked, `a question in ${tag}`, ["text", ...there]);
+  textIn(fields.text, `text of ${name} in ${tag}`, TEXT_MAX, true);
+  shownIn(fields, kind, `${name} in ${tag}`);
+  if (labels) checkLabels(listIn(fields.labels, `labels of ${name} in ${tag}`, labels.length, labels.length), name);
 }
 
 /** Groups that may stay untold, at most so many combinations. @param {unknown} given @returns {Map<string, readonly string[]>} */
 function groupsIn(given) {
-  const found = strataIn(given, 1, LISTED_MAX - 1);
+  const found = strataIn(given, 1, LISTED_MAX - 1, ["title"]);
   const groups = [...found.values()].reduce((product, values) => product * (values.length + 1), 1);
   need(groups <= GROUPS_MAX, "strata", `at most ${GROUPS_MAX} combinations, with those not told`, groups);
   for (const [name, values] of found) {
@@ -210,11 +240,11 @@ function groupsIn(given) {
   return found;
 }
 
-/** @param {unknown} given @param {number} least @param {number} most @returns {Map<string, readonly string[]>} */
-function strataIn(given, least, most) {
+/** @param {unknown} given @param {number} least @param {number} most @param {string[]} [more] @returns {Map<string, readonly string[]>} */
+function strataIn(given, least, most, more = []) {
   const found = new Map();
   for (const entry of listIn(given, "strata", 0, STRATA_MAX)) {
-    const { name, values } = fieldsOf(entry, "a stratum", ["name", "values"]);
+    const { name, values } = fieldsOf(entry, "a stratum", ["name", "values"], more);
     const listed = listIn(values, "values of a stratum", least, most);
     need(fits(NAME, name) && !found.has(name), "name of a stratum", "small letters, digits, - or _, and no other's", name);
     const texts = listed.map((value) => textIn(value, `a value of ${name}`, 200));

@@ -18,7 +18,7 @@ import { hex } from "./sha256.js";
 /** @import { Question } from "./question.js" */
 /** @import { Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */
-/** @typedef {{subject: string, questions: {text: string, labels?: string[]}[][]}} Translation */
+/** @typedef {{subject: string, purpose?: string, strata?: {title: string, values: string[]}[], questions: {text: string, labels?: string[], unit?: string, ends?: string[]}[][]}} Translation */
 
 export { Question } from "./question.js";
 
@@ -86,6 +86,12 @@ export class Task {
     this.language = parts.language;
     /** @type {Record<string, Translation>} by language */
     this.translations = parts.translations;
+    /** @type {string | null} why it is asked, in the collector's words */
+    this.purpose = parts.purpose;
+    /** @type {"public" | "private"} who will see what is published */
+    this.results = parts.results;
+    /** @type {Record<string, string>} what people read for a stratum, by its name, where that is another text */
+    this.titles = parts.titles;
     /** @type {Mapping} */
     this.document = parts.document;
     Object.freeze(this);

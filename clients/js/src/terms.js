@@ -16,12 +16,13 @@ import { SAID } from "./task.js";
 Object.assign(SENTENCES, TERMS);
 
 /** @param {Task} task @returns {string[]} one line each, safe to show */
-SAID.terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), use(task)].map(printable);
+SAID.terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), ...use(task)].map(printable);
 
 /** @param {Task} task */
-function who({ collector, key, url }) {
+function who({ collector, key, url, purpose }) {
   const first = collector ? say("asks", { collector }) : say("asks_unnamed");
-  return [first, key ? say(url === null ? "key" : "key_url", { key: key.slice(0, 16), url }) : say("old")];
+  const why = purpose === null ? [] : [say("purpose", { text: quoted(purpose) })];
+  return [first, key ? say(url === null ? "key" : "key_url", { key: key.slice(0, 16), url }) : say("old"), ...why];
 }
 
 /** @param {Task} task */
@@ -75,4 +76,7 @@ function course(task) {
 }
 
 /** @param {Task} task */
-const use = ({ minBatch, keep, keepDays }) => say(`kept_${keep}`, { batch: minBatch, days: keepDays });
+const use = ({ minBatch, keep, keepDays, results }) => [
+  say(`kept_${keep}`, { batch: minBatch, days: keepDays }),
+  ...(results === "public" ? [say("results_public")] : []),
+];

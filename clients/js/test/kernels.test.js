@@ -51,6 +51,19 @@ const SMALL = [
   [{ kind: "wheel", k: "3", arc: "3", keep: KEEP, ring: "3" }, 120n],
 ];
 
+test("a union of affine response that was dealt is the one that is reported", () => {
+  const kernel = kernelFrom({ kind: "affine", k: "7", q: "7", m: "3", j: "1", zero: "1", g: "5", keep: KEEP });
+  const third = (/** @type {bigint} */ i) => ((2n * i + 1n) << 64n) / 6n;
+  for (let x = 0n; x < 7n; x++) {
+    for (const [coin, first, last] of [0n, 1n, 2n].flatMap((i) => [0n, WORD - 1n].map((w) => [i, w, third(2n - i)]))) {
+      const drawn = kernel.randomise(x, new ReplayWords([first, third(coin), last]));
+      assert.deepEqual(kernel.randomiseDealt(x, coin, new ReplayWords([first, last])), drawn);
+      assert.equal(BigInt(drawn[0]) / 7n, coin);
+    }
+  }
+  for (const wrong of [-1n, 3n]) assert.throws(() => kernel.randomiseDealt(0n, wrong, new ReplayWords([0n, 0n])), /coin must be an integer from 0 to 2/);
+});
+
 for (const [document, count] of SMALL) {
   const { kind, keep, ...sizes } = document;
   test(`reports of ${kind} ${Object.values(sizes)} are as many as it says, and blind ones are the same`, () => {

@@ -69,6 +69,13 @@ def _studies() -> _Made:
     }
 
 
+def _sweeps() -> _Made:
+    from deniable.cli.bench.study import study
+    from deniable.cli.options import ANSWERS
+
+    return {"study": (study, {"given": ANSWERS})}
+
+
 def _attacks() -> _Made:
     from deniable.cli.attacks import attack
 
@@ -137,6 +144,7 @@ _COMMANDS: Mapping[str, _Command] = {
     "survey": _Command(_survey, "Several questions, one budget: who is asked which, and what comes of it.", group=True),
     "release": _Command(_release, "Read near answers back as values, one for each report."),
     "simulate": _Command(_studies, "Privatise a known population and compare with the truth."),
+    "study": _Command(_sweeps, "Measure several mechanisms at several budgets, beside their closed forms."),
     "audit": _Command(_studies, "Prove that no report leaks more than epsilon, or refute it."),
     "reproduce": _Command(_studies, "Compute a paper's figures and check its claims."),
     "attack": _Command(_attacks, "Guess values from their reports, as well as anyone can."),
@@ -333,6 +341,9 @@ def _fail(error: Exception, asked: _Asked, *, as_json: bool) -> int:
             write_json({"error": {"type": found.type, "message": found.message, "hint": found.hint}})
         except OSError:  # standard output itself is what cannot be written
             _say(*told)
+        else:
+            if not sys.stdout.isatty():  # it goes to a file or a program; who looks at the screen is told, too
+                _say(*told)
     else:
         _say(*told)
     if isinstance(error, OSError):

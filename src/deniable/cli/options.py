@@ -39,7 +39,19 @@ from deniable.mechanisms.registry import (
 from deniable.mechanisms.spaces import SPACE
 from deniable.run.files import read_labels, read_space
 
-__all__ = ["DOMAIN", "FILES", "Choice", "Given", "argument", "changed", "command", "option", "read_domain", "split"]
+__all__ = [
+    "ANSWERS",
+    "DOMAIN",
+    "FILES",
+    "Choice",
+    "Given",
+    "argument",
+    "changed",
+    "command",
+    "option",
+    "read_domain",
+    "split",
+]
 
 _Parameters = list[inspect.Parameter]
 _WHOLE = re.compile(
@@ -52,6 +64,14 @@ Known: TypeAlias = Sequence[str] | Callable[[], Iterable[str]]
 """What an argument or an option may be; a function where it takes a moment to know."""
 DOMAIN = ("k", "labels", "labels_file")
 """Options that give the domain."""
+ANSWERS: Given = {
+    "k": (int, "K", "Number of possible values, 0 to K-1."),
+    "labels": (str, "A,B,...", "The possible values by name, separated by commas."),
+    "labels_file": (str, "FILE", "The same from a file, one per line."),
+    "missing": (str, "LABEL", "The label that missing values count as."),
+    "other": (str, "LABEL", "The label that values not in the list count as."),
+}
+"""The options that give the domain, and what counts as what."""
 _BRING = (*SPACE, "sizes")
 """Own options of mechanisms that say what the domain is."""
 
@@ -286,15 +306,7 @@ def _flatten(
 def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
     """Name, epsilon, domain and every own option of the registry; None means not given."""
     name = "The mechanism; `deniable mechanisms` lists them." + ("" if epsilon else " Or package.module:object.")
-    domain: Given = {"k": (int, "K", "Number of possible values, 0 to K-1.")}
-    if labels:
-        domain = {
-            **domain,
-            "labels": (str, "A,B,...", "The possible values by name, separated by commas."),
-            "labels_file": (str, "FILE", "The same from a file, one per line."),
-            "missing": (str, "LABEL", "The label that missing values count as."),
-            "other": (str, "LABEL", "The label that values not in the list count as."),
-        }
+    domain = ANSWERS if labels else {"k": ANSWERS["k"]}
     promise = (
         "The privacy promise: a number > 0; smaller is more private. "
         "Left out: the largest level or budget (pldp, uue-levels)."

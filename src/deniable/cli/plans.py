@@ -6,7 +6,6 @@ from typing import Any
 
 from deniable.cli.options import DOMAIN, FILES, Given, read_domain
 from deniable.cli.output import Output
-from deniable.errors import ParameterError
 from deniable.plan.questions import PLANS, check
 from deniable.plan.questions import plan as run
 from deniable.plan.scoring import WEIGHED
@@ -44,6 +43,7 @@ ASKED: Given = {
     "points": (int, "N", "Release, mean: points on a line, or in the interval."),
     "interval": (str, "A,B", "Release, mean: lowest and highest number."),
     "distances": (str, "FILE", "Release: a .csv file of losses or places."),
+    "promise": (str, "FILE", "Shares, release: a file with the budgets between answers, instead of --epsilon."),
     "force": (bool, None, "Replace a chart that is there already."),
 }
 """What the planner may be told; which question takes what is for `PLANS` to say."""
@@ -59,19 +59,20 @@ def plan(out: Output, given: Given) -> int:
     --question release give --epsilon and --points, --interval or --distances: the error is the expected loss of a
     report, which --target-error limits. With --question mean give --interval, --epsilon and --n or --target-error: the
     best guess is that of the half of the interval that a number is in. With --question range the answers are in an
-    order, and the error is that of the shares of ranges.
+    order, and the error is that of the shares of ranges. --promise FILE (as `deniable promise` reads it) stands for
+    --epsilon, and for the answers: shares and near answers are planned for budgets of any kind.
 
     Example: deniable plan --k 1000 --n 100000 --epsilon 1 --max-bytes 16
     """
     told: dict[str, Any] = dict(given)
     question, chart = told.pop("question", next(iter(PLANS))), told.pop("chart", None)
-    out.claim(chart, "chart", sources=[told.get("labels_file"), told.get("distances")], force=told.pop("force", False))
+    out.claim(
+        chart, "chart", sources=[told.get(name) for name in ("labels_file", *FILES)], force=told.pop("force", False)
+    )
     if chart is not None:
         check_chart(chart)
     check(question, {name: value for name, value in told.items() if name not in DOMAIN})
-    if "promise" in PLANS[question].takes and "epsilon" not in told:  # promises of other kinds are for Python
-        raise ParameterError(f"epsilon must be given for the question {question!r}.", "For example --epsilon 1.")
-    if "domain" in PLANS[question].takes:
+    if "domain" in PLANS[question].takes and (set(DOMAIN) & set(told) or "promise" not in told):
         told["domain"] = read_domain({name: told.pop(name) for name in DOMAIN if name in told})
     files = {name: told[name] for name in FILES if name in told}
     found = run(question=question, **told | {name: FILES[name](path) for name, path in files.items()})

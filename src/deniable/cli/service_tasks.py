@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from deniable.cli.options import Choice, argument, option, split
@@ -353,14 +354,18 @@ def export(
     id: TaskId,
     out: Output,
     what: Annotated[
-        str, option("--what", "results|tally|reports", "Estimates as JSON, or a file for `deniable estimate`.")
+        str, option("--what", "results|tally|reports", "Estimates, or a file for `deniable estimate`.")
     ] = "results",
     question: Annotated[
         str | None, option("--question", "NAME", "Of a tally or of reports; the first question if left out.")
     ] = None,
     target: Annotated[
-        str, option("--out", "FILE", "The file to write, .parquet for a table of reports; - for standard output.")
+        str, option("--out", "FILE", "What to write: estimates by its ending, see below; - for standard output.")
     ] = STANDARD,
+    aim: Annotated[
+        str | None,
+        option("--target", "population|reporters", "What intervals of a table are for; the population if left out."),
+    ] = None,
     table: Annotated[
         str, option("--table", "|".join(LAYOUTS), "How reports lie in a .parquet file: packed, or one per row.")
     ] = LAYOUTS[0],
@@ -370,15 +375,21 @@ def export(
 ) -> None:
     """Write what is published of a task: estimates, or a tally or the reports that were kept.
 
+    Estimates go to a flat table if the file ends in .csv or .parquet, one row for each window, question, group and
+    answer (its columns are in docs/formats.md), and whole, as they were published, to .json and standard output.
+
     Only windows that are published, and never fewer reports than the minimum batch: reports lie in the order of their
-    bytes, group by group as published, in a file that only its owner can read. A table of one report per row also says
-    on which day the window began: `window`.
+    bytes, group by group as published, in a file that only its owner can read, or in a .parquet table. One of one
+    report per row also says on which day the window began: `window`.
 
     Example: deniable task export 3f6a0c --what reports --out week.parquet
     """
     require(what in ("results", "tally", "reports"), "what", what, "results, tally or reports")
     tabled = what == "reports" and is_table(target)
-    require(tabled or not is_table(target), "out", target, "a file of another name", "Tables are for --what reports.")
+    form = _form(target) if what == "results" else ""
+    hint = "Tables are for --what results and --what reports."
+    require(what != "tally" or not is_table(target), "out", target, "a file of another name", hint)
+    require(aim is None or bool(form), "target", aim, "left out unless estimates go to a .csv or .parquet file")
     require(table == LAYOUTS[0] or tabled, "table", table, "left out unless reports go to a .parquet file")
     require(question is None or what != "results", "question", question, "left out: results are of all questions")
     if not out.as_json:
@@ -387,8 +398,11 @@ def export(
         require(target != STANDARD, "out", target, "a file together with --json")
     with opened(database, config) as store:
         row, intake = _known(store, id)
-        if what == "results":
-            document: dict[str, Any] = {"id": row.id, "state": row.state, "windows": _windows(store, row, intake)}
+        document: dict[str, Any]
+        if form:
+            document = _write_flat(store, row, intake, form, aim or "population", target)
+        elif what == "results":
+            document = {"id": row.id, "state": row.state, "windows": _windows(store, row, intake)}
             if target != STANDARD or not out.as_json:
                 with open_output(target) as file:
                     file.write((_printable(json.dumps(document, indent=1, ensure_ascii=False)) + "\n").encode())
@@ -399,6 +413,29 @@ def export(
         out.show(document)
     elif target != STANDARD:
         out.note(f"wrote {target}")
+
+
+def _form(target: str) -> str:
+    """The kind of table that a file's ending asks for; nothing for JSON, which has everything as it was published."""
+    ending = "" if target == STANDARD else Path(target).suffix.lower().removeprefix(".")
+    known = ("csv", "parquet", "json", "")
+    require(ending in known, "out", target, "a name that ends in .csv, .parquet or .json")
+    return ending if ending in ("csv", "parquet") else ""
+
+
+def _write_flat(store: Store, row: TaskRow, intake: Intake, form: str, aim: str, target: str) -> dict[str, Any]:
+    """Write the flat table of all that is published; what was written."""
+    from datetime import UTC, datetime
+
+    from deniable.service.release import windows
+    from deniable.service.results.flat import FORMS, flat
+    from deniable.service.results.reading import check_target
+
+    rows = flat(intake.task, windows(store, row, intake, datetime.now(UTC)), check_target(aim))
+    data = FORMS[form][1](rows)
+    with open_output(target) as file:
+        file.write(data)
+    return {"id": row.id, "what": "results", "out": target, "rows": len(rows)}
 
 
 def _printable(text: str) -> str:

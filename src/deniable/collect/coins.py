@@ -11,16 +11,23 @@ from deniable.errors import FormatError, InWords, ParameterError, require
 __all__ = ["check_coins", "refuse_undealt"]
 
 
-def check_coins(coins: object, n: int) -> Words:
-    """Dealt coins as an array: n whole numbers of 64 bits, one for each person."""
+_WORDS = 1 << 64
+
+
+def check_coins(coins: object, n: int, number: int = _WORDS) -> Words:
+    """Dealt coins as an array: n whole numbers below `number`, one for each person."""
+    need = f"{n} whole numbers from 0 to {'2**64 - 1' if number == _WORDS else number - 1}"
     try:
         given = np.asarray(coins)
     except ValueError as error:
-        raise ParameterError(f"coins must be {n} whole numbers from 0 to 2**64 - 1: {error}.") from error
+        raise ParameterError(f"coins must be {need}: {error}.") from error
     whole = np.issubdtype(given.dtype, np.integer) and bool((given >= 0).all() if given.size else True)
     shown = InWords(f"{given.dtype} of shape {given.shape}")
-    require(whole and given.shape == (n,), "coins", shown, f"{n} whole numbers from 0 to 2**64 - 1, one per value")
-    return given.astype(np.uint64)
+    require(whole and given.shape == (n,), "coins", shown, f"{need}, one per value")
+    found = given.astype(np.uint64)
+    most = int(found.max()) if found.size else 0
+    require(most < number, "coins", most, f"{need}, one per value", "Draw one at random for each person.")
+    return found
 
 
 def refuse_undealt(reports: Reports, coins: object) -> None:
@@ -29,11 +36,19 @@ def refuse_undealt(reports: Reports, coins: object) -> None:
     Fake users who may choose their seed look for one that sends many of their targets to one bucket; with a dealt coin
     they must take what they get (docs/maths/coins.md, section 5).
     """
-    if "seed" not in reports.columns:
-        raise FormatError("these reports have no public seed, so no coin can have been dealt for them.")
-    wrong = np.flatnonzero(reports.columns["seed"] != check_coins(coins, len(reports)))
+    wrong = np.flatnonzero(_carried(reports) != check_coins(coins, len(reports)))
     if wrong.size:
         raise FormatError(
             f"report {int(wrong[0])} carries another coin than the one dealt ({wrong.size} of {len(reports)} do).",
             "Leave such reports out: whoever chooses the coin can make one report count for many items.",
         )
+
+
+def _carried(reports: Reports) -> Words:
+    """The coins that reports carry: their seeds, or the unions of their blocks."""
+    if "seed" in reports.columns:
+        return reports.columns["seed"].astype(np.uint64)
+    kernel = reports.design["kernel"]
+    if kernel["kind"] != "affine":
+        raise FormatError("these reports have no public seed, so no coin can have been dealt for them.")
+    return reports.columns["value"].astype(np.uint64) // np.uint64(int(kernel["q"]))

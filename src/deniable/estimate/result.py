@@ -21,7 +21,7 @@ from deniable.estimate.simplex import project_simplex
 if TYPE_CHECKING:
     from deniable.estimate.ordered import Quantiles
 
-__all__ = ["CUMULATIVE", "Comparison", "Estimate", "NormalPart", "Part", "Shares"]
+__all__ = ["CUMULATIVE", "Comparison", "Estimate", "NormalPart", "Part", "Shares", "holm"]
 
 CUMULATIVE = "cumulative"
 """The part of an estimate that has cumulative shares."""
@@ -432,9 +432,24 @@ class Comparison(Same, Columned):
 
     @property
     def pvalue_adjusted(self) -> FloatArray:
-        """p-values corrected for looking at all labels (Holm)."""
-        order = np.argsort(self.pvalue)
-        steps = self.pvalue[order] * np.arange(order.size, 0, -1)
-        out = np.empty(order.size)
-        out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-        return out
+        """p-values corrected for looking at all labels (Holm); yes and no that mirror each other are one test."""
+        return self.pvalue if self.mirrored else holm(self.pvalue)
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether there are two answers and the difference of one is minus that of the other: then they are one."""
+        one = len(self.labels) == 2 and np.allclose(self.value[0], -self.value[1], rtol=1e-9, atol=1e-12)
+        return bool(one and np.allclose(self.stderr[0], self.stderr[1], rtol=1e-9))
+
+
+def holm(pvalues: FloatArray) -> FloatArray:
+    """p-values corrected for looking at all of them [Holm79]; they need not be independent.
+
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(pvalues)
+    steps = pvalues[order] * np.arange(order.size, 0, -1)
+    out = np.empty(order.size)
+    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return out

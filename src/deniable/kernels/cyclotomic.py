@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.core.types import BoolArray, Bytes, FloatArray, IntArray
+from deniable.core.types import BoolArray, Bytes, FloatArray, IntArray, UintArray
 from deniable.kernels import loops
 from deniable.kernels.parallel import blocks
 from deniable.randomness import Stream
@@ -71,23 +71,43 @@ class Blocks:
         turns = (unions[None, :] - unions[:, None]) % self.m
         return np.hstack([turns < self.j, np.full((self.m, 1), bool(self.zero))])
 
-    def draw(self, stream: Stream, items: IntArray, keep: int, dtype: Any = np.int64, *, bits: int = 32) -> Any:
+    def draw(
+        self,
+        stream: Stream,
+        items: IntArray,
+        keep: int,
+        dtype: Any = np.int64,
+        *,
+        bits: int = 32,
+        unions: UintArray | None = None,
+    ) -> Any:
         """For each item a uniform block of those that hold it with probability keep / 2**64, else of the others.
 
-        The answers are of type `dtype`; words of `bits` bits choose the union, and the item's point in it.
+        The answers are of type `dtype`; words of `bits` bits choose the union, unless the `unions` are given, and the
+        item's point in it.
         """
         out, shape = np.empty(items.size, dtype), (self.m, self.j, self.zero, bits)
+
+        def drawn(dealt: UintArray | None, n: int) -> UintArray:
+            if dealt is None:
+                return stream.draw(bits, 2 * n).reshape(2, -1)
+            return np.stack([self._words_of(dealt, bits), stream.draw(bits, n)])
+
         for at in blocks(items.size, _ITEMS):
-            part, own = out[at], items[at]
+            part, own, dealt = out[at], items[at], None if unions is None else unions[at]
             coins = stream.draw(64, own.size)
-            words = stream.draw(bits, 2 * own.size).reshape(2, -1)
-            again = loops().block_of(part, own, coins, keep, words, self.powers, shape)
+            again = loops().block_of(part, own, coins, keep, drawn(dealt, own.size), self.powers, shape)
             while again.size:
-                words, fresh = stream.draw(bits, 2 * again.size).reshape(2, -1), np.empty(again.size, dtype)
+                words, fresh = drawn(None if dealt is None else dealt[again], again.size), np.empty(again.size, dtype)
                 left = loops().block_of(fresh, own[again], coins[again], keep, words, self.powers, shape)
                 part[again] = fresh
                 again = again[left]
         return out
+
+    def _words_of(self, unions: UintArray, bits: int) -> UintArray:
+        """For each union a word that chooses it by `scale`: the first one that is not drawn again."""
+        below = (unions.astype(np.uint64) << np.uint64(bits)) + np.uint64((1 << bits) % self.m)
+        return np.asarray((below + np.uint64(self.m - 1)) // np.uint64(self.m)).astype(f"u{bits // 8}")
 
     # ---- which points blocks hold
 

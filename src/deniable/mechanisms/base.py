@@ -188,7 +188,7 @@ class Mechanism(ABC):
         """`privatize` for items that are encoded already."""
         common.refuse_broken(self)
         stream = stream_of(rng)
-        dealt = None if coins is None else check_coins(coins, items.size)
+        dealt = None if coins is None else check_coins(coins, items.size, self.bulk.coins)
         columns = self.bulk.draw(items, stream, dealt)
         return Reports(self.design, self.fields, columns, stream.simulated, batches=(new_id(),))
 

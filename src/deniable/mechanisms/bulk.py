@@ -86,8 +86,13 @@ class Bulk(ABC, Generic[K]):
         """`perturb` with public seeds dealt beforehand, one for each item; `ParameterError` where there are none."""
         raise ParameterError(
             f"coins must be left out: a {self.kernel.kind} kernel has no public seed that could be dealt.",
-            "Local hashing and the wheel have one.",
+            "Local hashing, the wheel and affine have one.",
         )
+
+    @property
+    def coins(self) -> int:
+        """How many public seeds there are to be dealt from, numbered from 0 on; all of 64 bits unless there are few."""
+        return 1 << WORD_BITS
 
     def blind(self, n: int, rng: Stream) -> Columns:
         """n reports made without any value, as `blind` of the kernel makes one; `ParameterError` where it has none."""

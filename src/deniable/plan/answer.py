@@ -280,7 +280,7 @@ class Plan(ABC, Generic[D]):
 
     def naming(self, **names: str) -> Self:
         """The same, with options told by what the asker calls them: a file's name for what was read from it."""
-        designs = tuple(replace(d, options={**d.options, **names}) for d in self.designs)
+        designs = tuple(replace(d, options={o: names.get(o, x) for o, x in d.options.items()}) for d in self.designs)
         return replace(self, request={**self.request, **names}, designs=designs)
 
 

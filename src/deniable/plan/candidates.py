@@ -39,6 +39,8 @@ class Recipe:
     entry: Entry
     options: Mapping[str, Any]
     tuned: bool = False
+    at_default: bool = False
+    """Whether its options say what epsilon is."""
 
     @property
     def ruled(self) -> bool:
@@ -91,7 +93,8 @@ def check_given(request: Request) -> None:
 def make(recipe: Recipe, epsilon: float, wish: Wish) -> tuple[Mechanism, dict[str, Any]]:
     """The mechanism, refused if it cannot draw reports, and the options that make it."""
     options = dict(recipe.options) | (_tuned(recipe, epsilon, wish) if recipe.tuned else {})
-    return made(recipe.name, epsilon=epsilon, domain=wish.request.domain, **options), options
+    level = None if recipe.at_default else epsilon
+    return made(recipe.name, epsilon=level, domain=wish.request.domain, **options), options
 
 
 def _tuned(recipe: Recipe, epsilon: float, wish: Wish) -> dict[str, Any]:

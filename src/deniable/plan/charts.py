@@ -96,6 +96,7 @@ def _subtitle(p: FrequencyPlan, far: Sequence[Mapping[str, Any]]) -> str:
     asked = p.request
     n = "each with the fewest reports that do" if asked["n"] is None else f"n = {asked['n']:,}"
     epsilon = "each with the least ε that does" if asked["epsilon"] is None else f"ε = {asked['epsilon']:g}"
+    epsilon = "each as it keeps the promise" if "promise" in asked else epsilon
     blind = next((d.blind for d in p.designs), 1 / asked["k"])
     off = ", ".join(f"{row['label']} ({row['std. error']})" for row in far)
     text = f"{epsilon} · {n} · a guess without a report is right {100 * blind:.3g} % of the time"

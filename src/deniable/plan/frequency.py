@@ -13,11 +13,13 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size, mixture_mse, mixture_success
 from deniable.core.laws import epsilon_to
+from deniable.core.promise import Promise
 from deniable.core.promise.ranges import sensitive_ranges
 from deniable.errors import DeniableError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.frequency.affine import OutdoneError
+from deniable.mechanisms.optimal.bounds import least_error
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.advice import advise
 from deniable.plan.answer import Plan, Rejected
@@ -25,6 +27,7 @@ from deniable.plan.candidates import Recipe, Wish, check_given, make, recipes
 from deniable.plan.cautions import about_people, about_shares, about_target
 from deniable.plan.charts import plan_chart
 from deniable.plan.prediction import Prediction, counted, excess_percent, figure, forged_gain, points
+from deniable.plan.promised import Promised, item_promise
 from deniable.plan.request import Request, request
 from deniable.plan.scoring import Score, Weights, check_weights, excess, missed, misses, rounded
 from deniable.plan.smallest import smallest_epsilon, smallest_n
@@ -41,6 +44,8 @@ _NEEDED = ("mse", "asr", "bits", "bytes")
 """What a mechanism must say of itself to be compared."""
 _USUAL = ("theta", "form", "base", "sensitive")
 """Parameters that no title tells unless they are given."""
+_STATED = ("objective", "error", "blind")
+"""What designs state of themselves, which has columns of its own or is what is asked."""
 _FAITHFUL = 1.01
 """How much larger the error of the sampled integers may be than the ideal one."""
 _ERROR = Weights("mse", {"mse": 1.0})
@@ -85,7 +90,7 @@ class FrequencyPrediction(Prediction[Mechanism]):
         hidden = () if entry is None else (*entry.inner, *entry.needed[:1] * (entry.traits.curve is None))
         some = entry is not None and "sensitive" in entry.needed
         usual = [name for name in _USUAL if some and name not in self.options]
-        return {name: x for name, x in self.mechanism.params.items() if name not in (*hidden, *usual)}
+        return {name: x for name, x in self.mechanism.params.items() if name not in (*hidden, *usual, *_STATED)}
 
     @property
     def told(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -109,6 +114,7 @@ class FrequencyPlan(Plan[FrequencyPrediction]):
     """That no design here makes use of what was given, with the reason, if it is so."""
     meanings: ClassVar[Mapping[str, str]] = {
         "error": "standard error of a share, in percentage points",
+        "epsilon": "the largest finite budget that a design is made for",
         "excess": "how far its square is above the least that is possible with the same promise",
         "guess": "how often the best guess of an answer from its report is right",
         "bytes": "of a report",
@@ -124,7 +130,11 @@ class FrequencyPlan(Plan[FrequencyPrediction]):
         design where one of them was looked for.
         """
         best = self.best or self.closest
-        return () if best is None else _frontier(self.request["k"], best.mechanism.epsilon, best.n)
+        return (
+            ()
+            if best is None or "promise" in self.request
+            else _frontier(self.request["k"], best.mechanism.epsilon, best.n)
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -151,7 +161,7 @@ class FrequencyPlan(Plan[FrequencyPrediction]):
     @property
     def columns(self) -> Mapping[str, Callable[[FrequencyPrediction], str]]:
         found: dict[str, Callable[[FrequencyPrediction], str]] = {}
-        if self.request["epsilon"] is None:
+        if self.request["epsilon"] is None or "promise" in self.request:
             found["epsilon"] = lambda d: f"{d.mechanism.epsilon:.6g}"
         if self.request["n"] is None:
             found["reports"] = lambda d: f"{d.n:,}"
@@ -162,7 +172,8 @@ class FrequencyPlan(Plan[FrequencyPrediction]):
         goal = f"for a standard error of {self.limits['stderr']:g}" if "stderr" in self.limits else ""
         if n is None:
             enough = counted(best.n, "report is", "reports are")
-            return f"{enough} enough {goal} at epsilon {epsilon:g}: {best.title}."
+            under = "under this promise" if "promise" in self.request else f"at epsilon {epsilon:g}"
+            return f"{enough} enough {goal} {under}: {best.title}."
         if epsilon is None:
             reports = counted(n, "report", "reports")
             return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {reports}: {best.title}."
@@ -203,6 +214,7 @@ def plan_frequency(
     prior: object = None,
     sensitive: object = None,
     given: Mapping[str, Any] | None = None,
+    promise: Promise | None = None,
     top: int | None = None,
 ) -> FrequencyPlan:
     """Ranked designs for shares of k answers (or `labels`), n reports and a promise epsilon.
@@ -212,12 +224,25 @@ def plan_frequency(
     how much forged reports can raise the summed shares of `targets` answers (10 unless given). `sensitive`: which
     answers need protection, as a list of labels or as the number of the first ones; mechanisms that protect all of
     them are compared anyway. `given` has further options that some mechanisms need, by name.
+
+    A `promise` of any kind stands for epsilon, and brings its answers: the best channel for it is listed where it can
+    be found, and others as far as they keep it too, each with its excess over the least error under that promise, all
+    answers being equally frequent; with harmless answers, `theta` in `given` is the share of people who have one.
+    Budgets of sensitive answers (`item_epsilon` and `sensitive`) are such a promise.
     """
-    answers = Domain.given(k, labels, domain)
+    answers = _answers(k, labels, domain, promise)
     weighed, options = check_weights(weight, weights, "mse"), dict(given or {})
     if sensitive is not None:
         require("sensitive" not in options, "sensitive", sensitive, "left out if `given` has it")
         options["sensitive"] = sensitive
+    if promise is None and (promise := item_promise(options, answers)) is not None:
+        options = {name: x for name, x in options.items() if name not in ("item_epsilon", "sensitive")}
+        epsilon = None
+    if promise is not None:
+        require(epsilon is None, "epsilon", epsilon, "left out with a promise, which says it")
+        promised = Promised.of(promise, answers, options)
+        wanted = request(answers, n, promised.epsilon, limits, weighed, targets, prior, options, top)
+        return _Planner(replace(wanted, promised=promised)).plan()
     wanted = request(answers, n, epsilon, limits, weighed, targets, prior, options, top)
     if "sensitive" in options and not sensitive_ranges(options["sensitive"], answers):
         hint = "Leave it out if all answers are sensitive; if none is, nothing needs protection."
@@ -226,12 +251,22 @@ def plan_frequency(
     return _Planner(wanted).plan()
 
 
+def _answers(k: int | None, labels: Sequence[str] | None, domain: Domain | None, promise: Promise | None) -> Domain:
+    """What people may answer: what is given, or what a promise is about."""
+    if promise is None or any(x is not None for x in (k, labels, domain)):
+        return Domain.given(k, labels, domain)
+    require(isinstance(promise, Promise), "promise", promise, "a promise", "dn.promise(...) makes one.")
+    return Domain.given(None if promise.labels else promise.k, promise.labels)
+
+
 class _Planner:
     """One request on its way to a plan."""
 
     def __init__(self, wanted: Request) -> None:
         self.wanted = wanted
         self.out: list[Rejected] = []
+        self.least: float | None = None
+        """The least MSE of one report under a promise, where the best channel for it was found."""
 
     def plan(self) -> FrequencyPlan:
         epsilon = self.wanted.epsilon
@@ -241,7 +276,9 @@ class _Planner:
 
     def _at(self, epsilon: float) -> list[FrequencyPrediction]:
         """All designs at an epsilon: first the rows as they are, then those whose parameter is chosen."""
-        every, wish = list(recipes(self.wanted.given)), self._wish([])
+        w = self.wanted
+        every = list(recipes(w.given) if w.promised is None else w.promised.recipes(w.given))
+        wish = self._wish([])
         fixed = [d for recipe in every if not recipe.tuned for d in self._tried(recipe, epsilon, wish)]
         wish = self._wish(fixed)
         return fixed + [d for recipe in every if recipe.tuned for d in self._tried(recipe, epsilon, wish)]
@@ -265,10 +302,27 @@ class _Planner:
             few = smallest_n(lambda n: math.sqrt(_mse(m, n)), w.target or 0) if by_n else None
             n = w.n or few
             assert n is not None
-            yield replace(_predict(m, options, recipe.entry.traits, w, n), smallest_n=few)
+            yield self._held(replace(_predict(m, options, recipe.entry.traits, w, n), smallest_n=few))
         except DeniableError as error:
             outdone = isinstance(error, OutdoneError)
             self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}", twin=outdone))
+
+    def _held(self, d: FrequencyPrediction) -> FrequencyPrediction:
+        """With the bound of the promise, where one is given; refused if it is not kept."""
+        w = self.wanted
+        promised = w.promised
+        if promised is None:
+            return d
+        promised.refuse_other(d.mechanism)
+        if "promise" in d.options and d.bound is not None:
+            self.least = d.bound * d.n
+            return d
+        if self.least is None:
+            found = least_error(promised.promise, promised.prior)
+            self.least = math.nan if found is None or found.error <= 0 else found.error / w.k
+        known = math.isfinite(self.least)
+        bound = self.least / d.n if known else None
+        return replace(d, bound=bound, gap=None if bound is None else max(0.0, d.mse / bound - 1))
 
     def _at_smallest_epsilon(self) -> list[FrequencyPrediction]:
         """Every recipe at the least epsilon that reaches the target, or at the largest there is if none does."""
@@ -327,7 +381,7 @@ class _Planner:
         rest = {name: most for name, most in w.limits.items() if name != "stderr"}
         able = [d for d in found if not misses(d, rest if w.epsilon is not None else w.limits)]
         few = min((d for d in able if d.smallest_n), key=lambda d: (d.smallest_n or 0, d.mse), default=None)
-        if w.n is None:
+        if w.n is None or w.promised is not None:
             return few, None
         if w.epsilon is None:
             return None, min(able, key=lambda d: (d.mechanism.epsilon, d.mse), default=None)

@@ -47,7 +47,7 @@ _EPSILON = {"epsilon": "epsilon=1"}
 PLANS: Mapping[str, Planning] = {
     FREQUENCY: Planning(
         plan_frequency,
-        (*_ANSWERS, *_WEIGHED, "sensitive", "prior", "given"),
+        (*_ANSWERS, *_WEIGHED, "sensitive", "prior", "given", "promise"),
         {"target_error": "stderr", **_COSTS},
         {},
     ),
@@ -134,12 +134,16 @@ def plan(
     For shares, `sensitive` says which answers need protection, by their labels or as the number of the first ones;
     `prior` is what a guesser knows beforehand, and `given` has further options of mechanisms. For pairs, `length` is
     how many to allow for per person (left out: everybody has exactly one), and `interest` weighs frequencies against
-    means: the error is interest^2 F + M, 0 is for means alone. For near answers a `promise` of any kind may stand for
-    epsilon: the best release for it is listed, and others as they keep its smallest budget.
+    means: the error is interest^2 F + M, 0 is for means alone. For shares and for near answers a `promise` of any kind
+    may stand for epsilon: the best channel for it is listed, and others as they keep it too; their excess is that over
+    the least possible under this promise.
 
     >>> found = plan(k=1000, n=100_000, epsilon=1.0)
     >>> found.best.title, round(100 * found.best.stderr, 3)
     ('affine', 0.606)
+    >>> from deniable.core.promise.making import promise as made
+    >>> [d.name for d in plan(promise=made(item_epsilon=[1, 2, 3, 4], rule="min"), n=1000, top=2).designs]
+    ['optimal', 'ss']
     >>> plan(question="key-value", k=1206, n=23_486, epsilon=2.0).best.title
     'kv-ss2 (size = 288)'
     >>> plan(question="release", points=40, epsilon=2.0).best.title

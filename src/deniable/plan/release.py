@@ -13,7 +13,7 @@ from deniable.core.codes import Codes
 from deniable.core.grid import Grid
 from deniable.core.promise import Promise
 from deniable.core.space import Space
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError
 from deniable.mechanisms.entry import RELEASE
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.mechanisms.metric.options import RULES
@@ -24,6 +24,7 @@ from deniable.plan.answer import Plan, check_top, made, rows_for, sift
 from deniable.plan.cautions import about_saved
 from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction, excess_percent, figure, forged_gain, plain
+from deniable.plan.promised import arguments, smallest_budget
 from deniable.plan.scoring import check_limits, check_weights
 from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
@@ -38,7 +39,7 @@ _WRITTEN = 1 << 20
 _PROGRAMME = 1 << 10
 """Entries of the largest table of losses whose best release for one epsilon is found by linear programming."""
 _SAME = 1e-9
-_NOT_TOLD = ("codes", "points", "loss", "bound", "blind")
+_NOT_TOLD = ("codes", "points", "loss", "bound", "blind", "multipliers")
 """Own parameters that are long, or have columns of their own."""
 _RULES = {
     "mean": "Reports stay in the domain, and every value favours equally many of them.",
@@ -196,9 +197,9 @@ def plan_release(
     for it is among them, and all others are made for its smallest budget: these keep it too.
     """
     if (epsilon is None) == (promise is None):
-        hint = "For example epsilon=1, or promise=dn.promise(points=[0, 1, 2], epsilon=0.5)."
+        hint = "For example epsilon=1; a promise of another kind is said by dn.promise(...), or by a file."
         raise ParameterError("epsilon or a promise must be given for the question 'release', one of them.", hint)
-    epsilon = check_epsilon(_smallest(promise) if promise is not None else epsilon or 0.0, sampling=True)
+    epsilon = check_epsilon(smallest_budget(promise) if promise is not None else epsilon or 0.0, sampling=True)
     where = {"points": promise.k} if promise is not None and not where else where
     most = check_limits(limits)
     check_top(top)
@@ -223,21 +224,6 @@ def _checked(where: Mapping[str, Any]) -> Any:
     return domain
 
 
-def _smallest(promise: Promise) -> float:
-    """The smallest finite budget that is above 0: a mechanism that keeps it between all values keeps the promise."""
-    require(isinstance(promise, Promise), "promise", promise, "a promise", "dn.promise(...) makes one.")
-    closed = promise.closed.budgets
-    found = closed[np.isfinite(closed) & ~np.eye(promise.k, dtype=bool)]
-    require(found.size > 0 and bool(found.min() > 0), "promise", promise, "with finite budgets above 0 alone, or none")
-    return float(found.min())
-
-
-def _arguments(promise: Promise) -> dict[str, Any]:
-    """The arguments that say a promise, as plain data: options of a design are."""
-    rows = [["inf" if b == np.inf else b for b in row] for row in promise.budgets.tolist()]
-    return {"budgets": rows} | ({} if promise.labels is None else {"labels": list(promise.labels)})
-
-
 def _makers(
     epsilon: float, where: Mapping[str, Any], bounds: dict[str, float], promise: Promise | None
 ) -> Iterator[tuple[str, Callable[[], ReleasePrediction]]]:
@@ -249,7 +235,7 @@ def _makers(
     for name, entry in sorted(rows_for(RELEASE), key=lambda row: "promise" not in row[1].options):
         if "promise" in entry.options:
             if promise is not None:
-                yield name, partial(_design, name, None, {**where, "promise": _arguments(promise)}, bounds)
+                yield name, partial(_design, name, None, {**where, "promise": arguments(promise)}, bounds)
             continue
         for own in [{"rule": rule} for rule in RULES] if "rule" in entry.options else [{}]:
             yield name, partial(_design, name, epsilon, {**where, **own}, bounds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deniable.core.domain import Domain
 from deniable.core.guess import check_prior
@@ -14,6 +14,9 @@ from deniable.mechanisms.registry import OPTIONS
 from deniable.plan.answer import check_top
 from deniable.plan.scoring import Weights, check_limits
 from deniable_client.exact import check_epsilon
+
+if TYPE_CHECKING:
+    from deniable.plan.promised import Promised
 
 __all__ = ["Request", "request"]
 
@@ -34,6 +37,8 @@ class Request:
     given: Mapping[str, Any]
     """Options that some mechanisms need."""
     top: int | None
+    promised: Promised | None = None
+    """What is promised, where it is not one epsilon; then `epsilon` is the smallest budget."""
 
     @property
     def k(self) -> int:
@@ -49,6 +54,7 @@ class Request:
         """As plain data."""
         asked = {"k": self.k, "n": self.n, "epsilon": self.epsilon, "limits": dict(self.limits)}
         prior = "uniform" if self.prior is None else "given"
+        asked |= {} if self.promised is None else {"promise": self.promised.promise.to_document()}
         return asked | {"weights": dict(self.weights.columns), "targets": self.targets, "prior": prior}
 
 

@@ -1,7 +1,7 @@
 """Charts of estimates and of experiments, and how to save them.
 
 They are Altair charts: show them in a notebook, change them, or write them with `save` as HTML that needs no
-network, PNG, SVG or JSON. The extra `charts` brings what is needed.
+network, PDF, PNG, SVG or JSON. The extra `charts` brings what is needed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ __all__ = [
     "estimate_chart",
     "line_chart",
     "map_chart",
+    "panels",
     "promise_chart",
     "save",
     "scatter_chart",
@@ -41,6 +42,16 @@ def caption(mechanism: str, *, epsilon: float, n: int, simulated: bool = False) 
     'olh · ε = 1 · n = 48,842 · simulated'
     """
     return f"{mechanism} · ε = {epsilon:g} · n = {n:,}" + (" · simulated" if simulated else "")
+
+
+def panels(charts: Sequence[Any], *, title: str, subtitle: str = "") -> Any:
+    """Small charts of the same series, two side by side under one heading, with one legend."""
+    alt: Any = need_extra("altair", "charts")
+    bare = [chart.copy(deep=False) for chart in charts]
+    for chart in bare:
+        chart.config = chart.title = alt.Undefined  # the whole has them
+    whole = bare[0] if len(bare) == 1 else alt.concat(*bare, columns=2, spacing=36)
+    return finish(whole, title=title, subtitle=subtitle, width=_WIDE)
 
 
 def stacked(charts: Sequence[Any], *, title: str, subtitle: str = "") -> Any:

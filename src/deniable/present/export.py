@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUFFIXES", "rendered", "save"]
 
-SUFFIXES = (".html", ".png", ".svg", ".json")
+SUFFIXES = (".html", ".png", ".svg", ".pdf", ".json")
 """The kinds of file that `save` writes."""
 
 _PAGE = """<!doctype html>
@@ -52,7 +52,8 @@ _OPTIONS = {
 
 
 def save(chart: altair.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
-    """Write a chart as what the suffix of the file says: .html, .png (twice the size), .svg or .json (Vega-Lite).
+    """Write a chart as what the suffix of the file says: .html, .png (twice the size), .svg, .pdf or .json.
+
 
     The HTML page holds all its scripts and loads nothing. The file appears whole or, after an error, not at all;
     what was there before stays until then.
@@ -82,6 +83,8 @@ def rendered(spec: dict[str, Any], suffix: str) -> bytes:
     version = found[1] if found is not None else ""
     if suffix == ".png":
         return bytes(converter.vegalite_to_png(spec, vl_version=version, scale=2))
+    if suffix == ".pdf":
+        return bytes(converter.vegalite_to_pdf(spec, vl_version=version))
     if suffix == ".svg":
         return str(converter.vegalite_to_svg(spec, vl_version=version)).encode()
     return _page(spec, converter.javascript_bundle(vl_version=version)).encode()

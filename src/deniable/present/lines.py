@@ -42,6 +42,8 @@ def line_chart(
     reference: float | None = None,
     ring: str | None = None,
     free: str = "",
+    line: str | None = None,
+    small: bool = False,
 ) -> altair.LayerChart | altair.FacetChart:
     """Lines with points from the rows of a table; `x`, `y`, `series`, `facet`, `error` and `ring` name its columns.
 
@@ -51,9 +53,10 @@ def line_chart(
     number leaves a gap in its line. Bars reach from y - error to y + error; where that is no number there is none, and
     on an axis with logarithms one that reaches below zero ends at the axis. `reference` is a y with a line across: 1
     where y are ratios. Rows for which `ring` is true are rings in the colour of their series, beside its line. `free`
-    is the axis, x or y, that has a scale of its own in every facet.
+    is the axis, x or y, that has a scale of its own in every facet. `line` names the column through which lines go
+    instead of the points, such as a closed form beside what was measured. A `small` chart is one of several.
     """
-    more = {"facet": facet, "error": error, "ring": ring}
+    more = {"facet": facet, "error": error, "ring": ring, "line": line}
     named = {"x": x, "y": y, "series": series} | {role: column for role, column in more.items() if column is not None}
     table = _table(rows, named)
     if error is not None:
@@ -63,8 +66,8 @@ def line_chart(
     axes["y"]["title"] = y if y_title is None else y_title
     facets = list(dict.fromkeys(row["facet"] for row in table)) if facet is not None else []
     panels = max(1, len(facets))
-    width = _WIDTHS.get(panels, 270)
-    chart = _draw(table, axes, reference).properties(width=width, height=340 if panels == 1 else 280)
+    width = _WIDTHS.get(2 if small else panels, 270)
+    chart = _draw(table, axes, reference).properties(width=width, height=340 if panels == 1 and not small else 280)
     chart = _faceted(chart, table, facets)
     if free and facets:
         chart = chart.resolve_scale(**{free: "independent"})
@@ -117,6 +120,7 @@ def _axis(table: list[_Row], role: str, *, log: bool, reference: float | None = 
     """Type, scale and ticks of one axis, from the values on it."""
     values = [row[role] for row in table if role == "x" or row[role] is not None]
     values += [row[end] for row in table for end in ("low", "high") if role == "y" and end in row]
+    values += [row["line"] for row in table if role == "y" and _is_number(row.get("line"))]
     require(len(values) > 0, role, "no number in any row", "the name of a column with numbers")
     values += [] if reference is None else [reference]
     if not all(_is_number(value) for value in values):
@@ -185,6 +189,8 @@ def _draw(table: list[_Row], axes: Mapping[str, _Row], reference: float | None) 
         base = base.encode(alt.XOffset("series:N", scale=alt.Scale(domain=list(looks), paddingOuter=0.5)))
     dash = alt.ExprRef(f"{json.dumps(DASHES)}[datum.pattern]")
     line = base.mark_line(strokeWidth=1.8, opacity=1, strokeDash=dash).encode(key["stroke"])
+    if any("line" in row for row in table):
+        line = line.encode(_channel(alt.Y, "y", axes, "line"))
     lines = [] if apart else [line]
     points = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**key)
     across = [] if reference is None else [_across(alt, reference, axes["y"])]

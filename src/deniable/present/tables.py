@@ -301,7 +301,9 @@ def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
     if "variance_range" in document:
         found["bound"] = "the least variance_range that any mechanism with this epsilon can have"
         found["gap"] = "how far variance_range is above that bound"
-    if "certificate" in document and "bound_circle" not in document:
+    if "gap" in (known := document.get("certificate") or {}):
+        found["certificate"] = "what was to be small, and the least that any mechanism with this promise can have"
+    if known and "bound_circle" not in document:
         found["variance_mean"] = "of the mean, for the worst value, in units of half the interval"
     elif "bound_circle" in document:
         found["variance_mean"] = "of the mean vector (cos, sin): the trace of its covariance"
@@ -341,7 +343,7 @@ def parameters(params: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {text}" for name, text in texts.items())
 
 
-_PROOFS = ("certificate",)
+_PROOFS = ("certificate", "multipliers")
 """Parameters that prove something and are nothing to be read."""
 
 
@@ -374,6 +376,14 @@ def _selection(value: Mapping[str, Any]) -> str:
     return "by a limit"
 
 
+def _certificate(value: Any) -> str:
+    """What was to be small with its bound, where a design has both; else as it is."""
+    if not isinstance(value, Mapping) or "gap" not in value:
+        return _plain_value(value)
+    told = f"{value['value']:.9g}, at least {value['bound']:.9g}"
+    return told if value.get("proved", True) else f"{told} (stated)"
+
+
 def _gap(value: float) -> str:
     return percent(value, 3) if value < 100 else f"{100 * value:.4g} %"
 
@@ -395,6 +405,7 @@ _BY_KEY: Mapping[str, Callable[[Any], str]] = {
     "params": _params,
     "guarantee": _guarantee,
     "selection": _selection,
+    "certificate": _certificate,
     "gap": _gap,
     "gap_at_asr": _gap,
     "epsilon_exact": repr,

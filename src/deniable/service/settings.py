@@ -128,6 +128,9 @@ class Settings:
     cors: Mapping[str, tuple[str, ...]] = _setting(
         _origins, {}, "ID=ORIGIN,...;...", "Web sites whose pages may send reports, by task; * for all tasks."
     )
+    frames: Mapping[str, tuple[str, ...]] = _setting(
+        _origins, {}, "ID=ORIGIN,...;...", "Web sites that may show a survey in a frame, by task; * for all tasks."
+    )
 
 
 def rows() -> tuple[Field[Any], ...]:

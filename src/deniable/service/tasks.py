@@ -40,6 +40,10 @@ class Asked:
     none: Any = _USUAL
     """What no answer counts as; if left out the answer for missing values, the middle of an interval, no pairs, or else
     a random answer (null)."""
+    kind: str | None = None
+    """How pages ask, as in docs/protocol.md, section 1; as the design suggests if left out."""
+    unit: str | None = None
+    ends: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,13 @@ class Terms:
     """Where devices send reports, and nowhere else; where the person finds the task, if left out."""
     language: str = "en"
     strata: Mapping[str, Sequence[str]] | None = None
+    titles: Mapping[str, str] | None = None
+    """What people read for a group, by its name, where that is another text."""
+    purpose: str | None = None
+    results: str | None = None
+    """"public" if everybody may read what is published."""
+    translations: Mapping[str, Mapping[str, Any]] | None = None
+    """By language tag, as the document has them (docs/protocol.md, section 1)."""
     budget: float | None = None
     """The most that this collector asks of one device in a year: 2 if left out, or what this task costs."""
     attempts: int = 8
@@ -103,7 +114,13 @@ def new_task(questions: Sequence[Asked], terms: Terms, identity: Identity) -> di
         | ({"days": terms.retention_days} if terms.retention == "reports" else {}),
     }
     if terms.strata:
-        document["strata"] = [{"name": name, "values": list(values)} for name, values in terms.strata.items()]
+        titles = terms.titles or {}
+        document["strata"] = [
+            {"name": name, "values": list(values)} | ({"title": titles[name]} if name in titles else {})
+            for name, values in terms.strata.items()
+        ]
+    more = {"purpose": terms.purpose, "results": terms.results, "translations": terms.translations}
+    document |= {name: part for name, part in more.items() if part}
     return seal(document, identity.sign)
 
 
@@ -118,7 +135,8 @@ def _design(questions: Sequence[Asked], epsilon: float) -> Design:
 def _question(asked: Asked, usual: str) -> dict[str, Any]:
     none = usual_none(asked.design) if asked.none is _USUAL else asked.none
     found = {"name": asked.name or usual, "text": asked.text, "none": none}
-    return found | ({"labels": list(asked.labels)} if asked.labels is not None else {})
+    more = {"labels": asked.labels, "kind": asked.kind, "unit": asked.unit, "ends": asked.ends}
+    return found | {name: part for name, part in more.items() if part is not None}
 
 
 def usual_none(design: Design) -> Any:

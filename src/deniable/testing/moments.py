@@ -93,8 +93,12 @@ def _told(channel: Channel, size: int) -> IntArray:
 
 
 def _numbered(channel: Channel, size: int) -> IntArray:
-    """The outputs that are counted one by one come first."""
-    return np.eye(len(channel.outputs), size, dtype=np.int64)
+    """The outputs that are counted one by one come first, those of each stratum in the same order."""
+    strata, found = np.array(channel.strata or (0,) * len(channel.outputs)), np.zeros((len(channel.outputs), size))
+    for stratum in set(strata.tolist()):
+        own = [o for o in np.flatnonzero(strata == stratum).tolist() if o not in channel.disclosing][:size]
+        found[own, np.arange(len(own))] = 1
+    return found.astype(np.int64)
 
 
 def _by_key(channel: Channel, size: int) -> IntArray:
@@ -188,8 +192,9 @@ def _check_truth(m: Mechanism, name: str, part: Part, f: FloatArray) -> None:
 
 
 def _expected(law: Law, f: FloatArray) -> dict[str, IntArray]:
-    share = f @ law.chances
-    return {name: np.rint(_PEOPLE * np.tensordot(share, cell, 1)).astype(np.int64) for name, cell in law.added.items()}
+    """The cells of so many people, in whole reports, so that cells that count the same reports agree."""
+    people = np.rint(_PEOPLE * (f @ law.chances)).astype(np.int64)
+    return {name: np.tensordot(people, cell, 1) for name, cell in law.added.items()}
 
 
 def _tally(m: Mechanism, cells: Mapping[str, IntArray]) -> Tally:

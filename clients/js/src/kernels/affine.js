@@ -1,17 +1,16 @@
-/** Affine response: unions of cyclotomic classes of a prime field, moved by any shift. No seed, few outputs. */
+/** Affine response: unions of cyclotomic classes of a prime field, moved by any shift. */
 import { Base, checkK, checkValue, checkWhole, form, register } from "../designs.js";
 import { require } from "../errors.js";
 import { below, happens, most, packInt, uintWidth } from "../exact.js";
 
 /** @import { Words } from "../types.js" */
 
-/** Reports that a design may have at most; all products of two numbers below it are exact. */
+/** Reports that a design may have at most; products of two such numbers are exact. */
 const CELLS_MAX = 1n << 23n;
 
 /**
- * A block of a balanced design on 0..q-1, holding x with probability keep/2**64. With h = (q-1)/m, class c is the set of all
- * g^(c + m l) mod q, l < h. Block (i, b) is the classes i, ..., i+j-1 (mod m), and 0 if `zero` is 1, all moved by b; it has
- * w = j h + zero points, and the report is i q + b. Every item is in exactly w of the q blocks with the same i.
+ * A block of a balanced design on 0..q-1, holding x with probability keep/2**64. Class c is the set of all g^(c + m l) mod q.
+ * Block (i, b), the report i q + b, is the classes i, ..., i+j-1 (mod m), and 0 if `zero` is 1, all moved by b.
  */
 export class Affine extends Base {
   static kind = "affine";
@@ -21,7 +20,7 @@ export class Affine extends Base {
   check() {
     const { k, q, m, j, zero, g } = this;
     checkK(k, CELLS_MAX);
-    checkWhole("q", q, k > 3n ? k : 3n, CELLS_MAX, "It is the number of points, and the answers are some.");
+    checkWhole("q", q, most([k, 3n]), CELLS_MAX, "It is the number of points, and the answers are some.");
     checkWhole("m", m, 1n, CELLS_MAX / q, `A design has at most ${CELLS_MAX} reports, which are m q.`);
     checkWhole("j", j, 0n, m - 1n);
     checkWhole("zero", zero, 0n, 1n);
@@ -35,12 +34,17 @@ export class Affine extends Base {
     require(root, "g", g, `a primitive root of ${q}`, more);
   }
 
-  /** Points of a class: h. */
+  /** What blocks there are. */
+  get blocks() {
+    return [this.q, this.m, this.j, this.zero, this.g];
+  }
+
+  /** Points of a class. */
   get step() {
     return (this.q - 1n) / this.m;
   }
 
-  /** Points of a block: w. */
+  /** Points of a block. */
   get points() {
     return this.j * this.step + this.zero;
   }
@@ -58,7 +62,7 @@ export class Affine extends Base {
     return [this.points, this.q - this.points];
   }
 
-  /** How many values share the largest likelihood of a report: a block holds at least w - (q-k) items, and misses at least k - w. */
+  /** How many values share the largest likelihood of a report. */
   get sharing() {
     const { top, bottom } = this.lift;
     const favoured = top >= bottom ? this.points : this.q - this.points;
@@ -71,10 +75,21 @@ export class Affine extends Base {
 
   /** @param {bigint} x @param {Words} words */
   randomise(x, words) {
+    return this.block(x, words, () => below(this.m, words));
+  }
+
+  /** With a union that was dealt: private for every one. @param {bigint} x @param {bigint} coin @param {Words} words */
+  randomiseDealt(x, coin, words) {
+    checkWhole("coin", coin, 0n, this.m - 1n, "It is the union that the collector dealt.");
+    return this.block(x, words, () => coin);
+  }
+
+  /** @param {bigint} x @param {Words} words @param {() => bigint} union */
+  block(x, words, union) {
     checkValue(x, this.k);
     const { q, m, j, step, points } = this;
     const kept = happens(this.keep, words);
-    const i = below(m, words);
+    const i = union();
     const drawn = below(kept ? points : q - points, words);
     const [turn, place] = [drawn / step, drawn % step];
     const [skipped, last] = kept ? [0n, j] : [j, m - j];
@@ -88,7 +103,7 @@ export class Affine extends Base {
     return packInt(below(this.order, words), this.width);
   }
 
-  /** g^exponent mod q, 0 <= exponent < q: a ladder of fixed length, since time would tell the value's place. @param {number} exponent */
+  /** g^exponent mod q in a time that does not tell the exponent. @param {number} exponent */
   power(exponent) {
     const [q, g] = [Number(this.q), Number(this.g)];
     let power = 1;

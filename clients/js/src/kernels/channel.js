@@ -1,5 +1,5 @@
 /** The kernel of a channel that is written down beside what it promises: a budget for each two values. */
-import { CHECKS, Disclosing, FORMS, checkSeedWords, checkValue, form, isNumber, register } from "../designs.js";
+import { CHECKS, Disclosing, FORMS, checkSeedWords, checkValue, form, isNumber, isWhole, register } from "../designs.js";
 import { FormatError, PrivacyError, require, show } from "../errors.js";
 import { EPSILON_MAX, EPSILON_MIN, Ratio, chance, expLow, least, most, packInt, uintWidth } from "../exact.js";
 import { ENTRIES_MAX, checkRows, drawn } from "./table.js";
@@ -8,6 +8,8 @@ import { ENTRIES_MAX, checkRows, drawn } from "./table.js";
 
 /** Comparisons of one proof, at most: values times values times outputs. */
 const COMPARED = 1n << 23n;
+/** Rows of the longest proof that a design carries. */
+const MULTIPLIERS_MAX = 1 << 16;
 
 /** @param {any} part @param {string} where @returns {number[][]} */
 function readBudgets(part, where) {
@@ -175,6 +177,14 @@ CHECKS.rows = (value, [path], kernel) => {
   return rows ? "" : `1 to ${count} lists of ${count} numbers`;
 };
 
+/** Rows of four whole numbers; nothing that a device does depends on them. */
+CHECKS.multipliers = (value) => {
+  const whole = (/** @type {unknown} */ number) => isWhole(number, 0, 2 ** 53);
+  const fits = Array.isArray(value) && value.length <= MULTIPLIERS_MAX;
+  const rows = fits && value.every((row) => Array.isArray(row) && row.length === 4 && row.every(whole));
+  return rows ? "" : `at most ${MULTIPLIERS_MAX} rows of four whole numbers`;
+};
+
 register(
   [Channel],
   {
@@ -195,6 +205,7 @@ register(
       loss: "number",
       bound: "number",
       blind: "whole",
+      "multipliers?": "multipliers",
     }),
   },
   [FORMS],

@@ -5,7 +5,7 @@ import { Ratio, WORD, expLow, happens, join, largest, least, most, packInt } fro
 
 /** @import { Words } from "../types.js" */
 
-/** One bit: 1 with probability chances[x]/2**64 for value x, which says no more than a mean needs. */
+/** One bit: 1 with probability chances[x]/2**64 for value x. */
 export class Bit extends Kernel {
   static kind = "bit";
   static fields = "chances*%";
@@ -28,10 +28,7 @@ export class Bit extends Kernel {
   }
 }
 
-/**
- * The data kernel of the chosen level, then the level itself through a channel of its own. `data` has one kernel for each
- * level, from the most protective on; `level` has the channel on their numbers, or is empty.
- */
+/** The kernel in `data` of the chosen level, the most protective one first, then the level through a channel, if there is one. */
 export class Personal extends Disclosing {
   static kind = "personal";
   static fields = "data@* level@*";
@@ -47,7 +44,7 @@ export class Personal extends Disclosing {
     this.k = data[0].k;
   }
 
-  /** Of values at one level, which may be known: the level report does not depend on the value. */
+  /** Of values at one level, which may be known. */
   get hiddenRatio() {
     return largest(this.data.map((kernel) => kernel.promisedRatio));
   }
@@ -91,11 +88,11 @@ export class Personal extends Disclosing {
 
 /** What a kernel's reports show of it. @param {any} kernel @returns {string} */
 function formOf(kernel) {
-  const { kind, k, width, g, sensitive, attach, blind, base } = kernel;
-  return kind === "utility" ? `${[kind, k, sensitive, !attach, blind, base.map(formOf)]}` : `${[kind, k, width, g]}`;
+  const { kind, k, width, g, blocks, sensitive, attach, blind, base } = kernel;
+  return `${kind === "utility" ? [kind, k, sensitive, !attach, blind, base.map(formOf)] : [kind, k, width, blocks ?? g]}`;
 }
 
-/** Refuse kernels of which it is not known what they tell about the level. @param {any} kernel */
+/** Refuse kernels that may tell anything about the level. @param {any} kernel */
 function checkData(kernel) {
   const base = inner(kernel);
   if (kernel.kind === "utility") {
@@ -103,14 +100,14 @@ function checkData(kernel) {
     const told = kernel.blind === 1n && kernel.attach === 0n && kernel.plain > 0n;
     require(told, "data", kernel.kind, "with blind reports, and values disclosed alone now and then");
   }
-  const known = ["response", "unary", "hashing"].includes(base.kind);
-  require(known, "data", base.kind, "response, unary or hashing kernels, or utility kernels on these");
+  const known = ["response", "unary", "hashing", "affine"].includes(base.kind);
+  require(known, "data", base.kind, "response, unary, hashing or affine kernels, or utility kernels on these");
 }
 
 /** The kernel itself, or the base of one that discloses. @param {any} kernel */
 const inner = (kernel) => (kernel.kind === "utility" ? kernel.base[0] : kernel);
 
-/** A level for each kernel, from the most protective on, the last one being the design's promise. */
+/** A level for each kernel; they rise up to the design's promise. */
 CHECKS.levels = (value, _, { data }, design) => {
   const told = `${data.length} numbers that rise, the most protective first, up to epsilon`;
   if (!Array.isArray(value) || value.length !== data.length || !value.every(isNumber)) return told;
@@ -135,14 +132,15 @@ CHECKS.kind = (value, [path, ...words], kernel) => {
 
 /** The range of hashing at all levels, or null for other kernels. */
 CHECKS.g = (value, _, { data }) => {
-  const found = inner(data[0]).g;
+  const { blocks, g } = inner(data[0]);
+  const found = blocks ? undefined : g;
   const fits = found === undefined ? value === null : isWhole(value, found, found);
   return fits ? "" : `the kernel's ${found ?? null}`;
 };
 
 const params = {
   levels: "levels data",
-  base: "kind data sue:unary oue:unary grr:response lh:hashing",
+  base: "kind data sue:unary oue:unary grr:response lh:hashing affine:affine",
   level_epsilon: "budget level",
   level_report: "kind level response:response bit:bit none:",
   g: "g data",
@@ -150,7 +148,7 @@ const params = {
 const data = oneOf("unary response hashing");
 const level = oneOf("response bit");
 const forms = {
-  pldp: form({ personal: { data, level } }, params),
+  pldp: form({ personal: { data: { ...data, affine: {} }, level } }, { ...params, "blocks?": "same data.0.blocks" }),
   upldp: form(
     { personal: { data: { utility: { base: data } }, level } },
     { ...params, sensitive: "same protected", disclosure: "word common own capped" },

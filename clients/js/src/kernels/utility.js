@@ -6,12 +6,10 @@ import { ONE, Ratio, WORD, below, chance, happens, join, largest, packInt, uintW
 /** @import { Words } from "../types.js" */
 
 /**
- * The base kernel has the ranks of the values in the half-open ranges `sensitive` (start, end, start, end, ...). Any other
- * value is disclosed alone with probability plain/2**64; else a report is made without any value (`blind` = 1) or of a
- * uniformly drawn sensitive one (`blind` = 0), and the value is put beside it with probability attach/2**64.
- *
- * The first field of a report is 0 (nothing disclosed), 1 + j (the j-th harmless value alone), or 1 + m + j (with a report
- * beside it; m harmless values); the base's bytes follow, zero if there are none.
+ * The base kernel has the values in the half-open ranges `sensitive`. Any other value is disclosed alone with probability
+ * plain/2**64; else a report is made without any value (`blind` = 1) or of a uniform sensitive one, and the value is put beside
+ * it with probability attach/2**64. A report begins with 0 (nothing disclosed), 1 + j (the j-th of m harmless values alone), or
+ * 1 + m + j (beside a report); the base's bytes follow, zero if there are none.
  */
 export class Utility extends Disclosing {
   static kind = "utility";
@@ -29,7 +27,7 @@ export class Utility extends Disclosing {
     checkWhole("blind", /** @type {any} */ (this).blind, 0n, 1n);
   }
 
-  /** Whether a report that discloses nothing is made without any value; the field has the name of the reports that bases make. */
+  /** Whether a report that discloses nothing is made without any value. */
   get blindly() {
     return /** @type {any} */ (this).blind === 1n;
   }
@@ -53,8 +51,8 @@ export class Utility extends Disclosing {
   }
 
   /**
-   * Sensitive values against each other have the base's ratio. An output is at most `peak` times as likely for a sensitive
-   * value as it is for the branch, which has the mass `kept`; and at most the base's ratio less likely.
+   * Sensitive values have the base's ratio. An output is at most `peak` times as likely for one as for the branch, of mass
+   * `kept`; and at most the base's ratio less likely.
    */
   get hiddenRatio() {
     if (!this.s) return ONE;
@@ -128,7 +126,7 @@ function blindPeak(kernel) {
 /** Chance that a blind report supports a value. @param {any} kernel */
 const shareOf = ({ levels: [own, rest] }) => new Ratio(own, own + rest);
 
-/** The same against the average over all k values, at least m of which share the largest likelihood of an output. @param {any} kernel */
+/** The same against the average over all k values, m of which share the largest likelihood. @param {any} kernel */
 function mappedPeak(kernel) {
   if (kernel.mappedPeak) return kernel.mappedPeak;
   /** @type {{k: bigint, ratio: Ratio}} */
@@ -137,7 +135,7 @@ function mappedPeak(kernel) {
   return new Ratio(k * ratio.top, m * ratio.top + (k - m) * ratio.bottom);
 }
 
-/** That m: 1 holds for every kernel, more where all reports support equally many values, or as it says itself. @param {any} kernel @returns {any} */
+/** That m: 1 unless all reports support equally many values, or as it says itself. @param {any} kernel @returns {any} */
 function favoured(kernel) {
   const { k, keep, even, sharing = 1n } = kernel;
   if (!even) return sharing;

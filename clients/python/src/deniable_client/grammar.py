@@ -32,6 +32,7 @@ _WHOLE_MAX = 1000
 """The most that a design of parts promises; its parts, of which it is the largest, promise less."""
 SHARE_MAX = 1_000_000
 CERTIFICATE_MAX = 1024
+MULTIPLIERS_MAX = 1 << 16
 _FIELDS = ("mechanism", "version", "epsilon", "domain", "params", "kernel")
 _NEAR = 1 << (WORD_BITS - 30)
 """How far a threshold may be from the probability that a parameter says, as a float, in 2**-64."""
@@ -185,6 +186,7 @@ _WRITTEN: Mapping[str, Form] = {
             "loss": "number",
             "bound": "number",
             "blind": "whole",
+            "multipliers?": "multipliers",
         },
     ),
 }
@@ -194,14 +196,17 @@ _ORDERED: Mapping[str, Form] = {name: Form(_one_of("windows"), _GRIDS) for name 
 
 _LEVELS = {
     "levels": "levels data",
-    "base": "kind data sue:unary oue:unary grr:response lh:hashing",
+    "base": "kind data sue:unary oue:unary grr:response lh:hashing affine:affine",
     "level_epsilon": "budget level",
     "level_report": "kind level response:response bit:bit none:",
     "g": "g data",
 }
 _DATA = _one_of("unary", "response", "hashing")
 _OWN: Mapping[str, Form] = {
-    "pldp": Form({"personal": {"data": _DATA, "level": _one_of("response", "bit")}}, _LEVELS),
+    "pldp": Form(
+        {"personal": {"data": {**_DATA, **_one_of("affine")}, "level": _one_of("response", "bit")}},
+        {**_LEVELS, "blocks?": "same data.0.blocks"},
+    ),
     "upldp": Form(
         {"personal": {"data": {"utility": {"base": _DATA}}, "level": _one_of("response", "bit")}},
         {**_LEVELS, "sensitive": "same protected", "disclosure": "word common own capped"},
@@ -449,6 +454,13 @@ def _certificate(value: Any, words: Sequence[str], kernel: Any, design: Any) -> 
     return "" if fits else f"at most {CERTIFICATE_MAX} rows of five whole numbers"
 
 
+def _multipliers(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
+    """Rows of four whole numbers; nothing that a device does depends on them."""
+    rows: Any = value if is_list(value) and len(value) <= MULTIPLIERS_MAX else [None]
+    fits = all(is_list(row) and len(row) == 4 and all(is_whole(v, 0, 2**53) for v in row) for row in rows)
+    return "" if fits else f"at most {MULTIPLIERS_MAX} rows of four whole numbers"
+
+
 def _same(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """The very numbers of the kernel."""
     found = _at(kernel, words[0])
@@ -497,7 +509,8 @@ def _kind(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 def _g(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """The range of hashing at all levels, or null for other kernels."""
-    found = getattr(inner_of(_at(kernel, words[0])[0]), "g", None)
+    inner = inner_of(_at(kernel, words[0])[0])
+    found = inner.g if inner.kind == "hashing" else None
     return "" if value == found else f"the kernel's {found}"
 
 
@@ -527,6 +540,7 @@ _CHECKS: Mapping[str, Callable[[Any, Sequence[str], Any, Any], str]] = {
     "chance": _chance,
     "number": _finite,
     "word": _word,
+    "multipliers": _multipliers,
     "numbers": _numbers,
     "rows": _rows,
     "texts": _texts,

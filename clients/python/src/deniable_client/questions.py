@@ -8,16 +8,36 @@ from decimal import Decimal
 from typing import Any
 
 from deniable_client.device import Device
-from deniable_client.documents import is_list, is_number, is_whole
+from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.errors import FormatError, ParameterError, PrivacyError, show
 from deniable_client.explanation import Explanation
 from deniable_client.kernels.keyvalue import GRID
+from deniable_client.texts import labels_fault, text_fault
 from deniable_client.words import Words, below
 
-__all__ = ["UNITS", "Question", "amount_of", "check_none"]
+__all__ = [
+    "SHOWN",
+    "TEXT_MAX",
+    "UNITS",
+    "Question",
+    "amount_of",
+    "check_labels",
+    "check_none",
+    "check_translated",
+    "kind_in",
+    "list_in",
+    "need",
+    "need_apart",
+    "shown_in",
+    "text_in",
+]
 
-UNITS = 30
+UNITS, TEXT_MAX = 30, 10_000
 """Amounts are whole multiples of 10**-UNITS."""
+_KINDS = ("one", "several", "yes-no", "rating", "ordered", "number", "time")
+"""How a page asks, if the task says so; what is sent does not depend on it."""
+SHOWN = ("unit", "ends")
+"""What people see beside a question's text and answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +55,12 @@ class Question:
     """What people read for the answers 0, 1, ..; None if there are only numbers."""
     none: Any = None
     """The answer that no answer counts as; None if that is a random one, as in all tasks of version 1."""
+    kind: str | None = None
+    """One of `_KINDS`, or None: as the design suggests."""
+    unit: str | None = None
+    """What a number is of, such as hours."""
+    ends: tuple[str, str] | None = None
+    """What the first and the last answer of a rating mean."""
 
     @property
     def width(self) -> int:
@@ -84,9 +110,9 @@ def check_none(question: Question) -> None:
     if design.pairs:
         pairs = is_list(none) and all(is_list(pair) and len(pair) == 2 for pair in none)
         fits = pairs and all(_is_answer(question, pair[0]) and is_number(pair[1]) for pair in none)
-        _need(fits, where, "a list of pairs [key, number]", none)
+        need(fits, where, "a list of pairs [key, number]", none)
     else:
-        _need(_is_answer(question, none), where, "one of its answers", none)
+        need(_is_answer(question, none), where, "one of its answers", none)
     try:
         number = Device(question.explanation, harmless=question.explanation.harmless or None).answer(
             question.value(none)
@@ -124,6 +150,72 @@ def amount_of(epsilon: float) -> int:
     return int(Decimal(repr(epsilon)).scaleb(UNITS))
 
 
-def _need(ok: bool, where: str, need: str, got: object) -> None:
+# ---- parts of documents
+
+
+def shown_in(given: Mapping[str, Any], kind: object, where: str) -> dict[str, Any]:
+    """What people see beside the text: the unit of a number, what the ends of a rating mean."""
+    found: dict[str, Any] = {}
+    if "unit" in given:
+        need(kind == "number", f"kind of {where}", "number where there is a unit", kind)
+        found["unit"] = text_in(given["unit"], f"unit of {where}", 40)
+    if "ends" in given:
+        need(kind == "rating", f"kind of {where}", "rating where there are ends", kind)
+        found["ends"] = tuple(text_in(end, f"an end of {where}", 100) for end in list_in(given["ends"], "ends", 2, 2))
+    return found
+
+
+def kind_in(given: object, name: str) -> str:
+    """How a page asks."""
+    need(isinstance(given, str) and given in _KINDS, f"kind of {name}", f"one of {', '.join(_KINDS)}", given)
+    return str(given)
+
+
+def check_translated(question: Question, asked: object, tag: str) -> None:
+    """A question in another language: everything that people read of it, and nothing else."""
+    known = {"labels": question.labels, "unit": question.unit, "ends": question.ends}
+    there = [name for name, part in known.items() if part is not None]
+    told, where = fields_of(asked, f"a question in {tag}", ("text", *there)), f"{question.name} in {tag}"
+    text_in(told["text"], f"text of {where}", TEXT_MAX, prose=True)
+    shown_in(told, question.kind, where)
+    if question.labels is not None:
+        count = len(question.labels)
+        check_labels(list_in(told["labels"], f"labels of {where}", count, count), question.name)
+
+
+def check_labels(given: Sequence[object], name: str) -> tuple[str, ...]:
+    """Labels of the question of this name that people can tell apart."""
+    labels = tuple(label for label in given if isinstance(label, str))
+    need(len(labels) == len(given), f"labels of {name}", "texts", given)
+    need_apart(labels, f"labels of {name}")
+    return labels
+
+
+def need_apart(labels: Sequence[str], where: str) -> None:
+    """Texts that people can see and tell apart."""
+    wrong = labels_fault(labels)
+    if wrong:
+        raise FormatError(f"{where} must be texts that people can see and tell apart: {wrong}.")
+
+
+def text_in(given: object, where: str, most: int, *, prose: bool = False) -> str:
+    """A text that people can see."""
+    told = f"a text that people can see, of at most {most} characters"
+    need(isinstance(given, str) and len(given) <= most, where, told, given)
+    wrong = text_fault(given, prose=prose)  # type: ignore[arg-type]  # it is a text
+    if wrong:
+        raise FormatError(f"{where} of a task must be {told}: {wrong}.")
+    return given  # type: ignore[return-value]  # it is a text
+
+
+def list_in(given: object, where: str, least: int, most: int) -> Sequence[Any]:
+    """A list of so many entries."""
+    fits = is_list(given) and least <= len(given) <= most  # type: ignore[arg-type]  # it is a list
+    need(fits, where, f"a list of {least} to {most} entries" if least < most else f"a list of {most} entries", given)
+    return given  # type: ignore[return-value]  # it is a list
+
+
+def need(ok: bool, where: str, need: str, got: object) -> None:
+    """`FormatError` unless it is so."""
     if not ok:
         raise FormatError(f"{where} of a task must be {need}, got {show(got)}.")

@@ -13,15 +13,28 @@ from typing import Any
 from deniable_client.addresses import checked_url
 from deniable_client.canonical import canonical, digest, parse
 from deniable_client.device import Steps, explain
-from deniable_client.documents import fields_of, is_list, is_number, is_whole
+from deniable_client.documents import fields_of, is_number, is_whole
 from deniable_client.domains import Domain
 from deniable_client.errors import FormatError, ParameterError, PrivacyError, WindowError, show, within
 from deniable_client.explanation import Explanation
 from deniable_client.grammar import SHARE_MAX, split_design
 from deniable_client.kernels.dealt import Dealt
-from deniable_client.questions import Question, amount_of, check_none
+from deniable_client.questions import (
+    SHOWN,
+    TEXT_MAX,
+    Question,
+    amount_of,
+    check_labels,
+    check_none,
+    check_translated,
+    kind_in,
+    list_in,
+    need,
+    need_apart,
+    shown_in,
+    text_in,
+)
 from deniable_client.signing import verify
-from deniable_client.texts import labels_fault, text_fault
 from deniable_client.words import Words
 
 __all__ = ["NOT_TOLD", "Question", "Task", "seal", "signed_part"]
@@ -63,12 +76,12 @@ _NEEDED: Mapping[int, tuple[str, ...]] = {
         "retention",
     ),
 }
-_OPTIONAL = {1: ("collector", "strata"), 2: ("translations", "strata")}
+_OPTIONAL = {1: ("collector", "strata"), 2: ("translations", "strata", "purpose", "results")}
 _MEMORIES = {1: ("fresh", "remembered", "first"), 2: ("fresh",)}
 _BUDGETS = ("task", "subject", "lifetime")
 _BUDGET_MAX = 1000
 _LEAST = 1e-12
-_TEXT_MAX = 10_000
+_PURPOSE_MAX = 1000
 _LISTED_MAX = 255
 """Questions, and values of a stratum: one byte of a report."""
 _STRATA_MAX, _GROUPS_MAX = 8, 4096
@@ -117,6 +130,12 @@ class Task:
     send_days: int
     language: str | None
     translations: Mapping[str, Mapping[str, Any]]
+    purpose: str | None
+    """Why it is asked, in the collector's words."""
+    results: str
+    """Who will see what is published: "public" for everybody, else "private"."""
+    titles: Mapping[str, str]
+    """What people read for a stratum, by its name, where that is another text."""
     document: Mapping[str, Any] = field(repr=False)
     read: InitVar[object]
 
@@ -143,7 +162,7 @@ class Task:
                 f"the task was altered: its content has the id {found}, not {show(named)}.",
                 "Nothing is sent. Ask for the task again.",
             )
-        _need(_characters(document) <= _TEXTS_MAX, "texts", f"at most {_TEXTS_MAX} characters", _characters(document))
+        need(_characters(document) <= _TEXTS_MAX, "texts", f"at most {_TEXTS_MAX} characters", _characters(document))
         return (_read_first if version == 1 else _read_second)(given)
 
     @property
@@ -277,17 +296,17 @@ class _Proofs:
 
 def _read_first(given: Mapping[str, Any]) -> Task:
     """A task of version 1."""
-    subject, epsilon = _text(given["subject"], "subject", 200), _amount(given["epsilon"], "epsilon")
-    questions, proofs = _list(given["questions"], "questions", 1, _LISTED_MAX), _Proofs()
+    subject, epsilon = text_in(given["subject"], "subject", 200), _amount(given["epsilon"], "epsilon")
+    questions, proofs = list_in(given["questions"], "questions", 1, _LISTED_MAX), _Proofs()
     found = tuple(_whole_question(question, {"subject": subject}, epsilon, proofs) for question in questions)
     common = _common(given, 1, found)
     closes, expires = common["opens"] + timedelta(common["days"] * common["count"]), _day(given["expires"], "expires")
-    _need(expires >= closes, "expires", "after the last window", expires)
-    _need(given["precision"] == "day", "precision", "day", given["precision"])
+    need(expires >= closes, "expires", "after the last window", expires)
+    need(given["precision"] == "day", "precision", "day", given["precision"])
     fields = fields_of(given["budget"], "budget", _BUDGETS)
     budget = {name: _amount(fields[name], f"budget of {name}") for name in _BUDGETS}
     rising = epsilon <= budget["task"] <= budget["subject"] <= budget["lifetime"]
-    _need(rising, "budget", f"epsilon <= task <= subject <= lifetime <= {_BUDGET_MAX}", given["budget"])
+    need(rising, "budget", f"epsilon <= task <= subject <= lifetime <= {_BUDGET_MAX}", given["budget"])
     return Task(
         **common,
         subject=subject,
@@ -296,13 +315,16 @@ def _read_first(given: Mapping[str, Any]) -> Task:
         strata=_strata(given.get("strata", []), 2, _LISTED_MAX),
         expires=expires,
         budget=budget,
-        collector=_text(given["collector"], "collector", 200) if "collector" in given else None,
+        collector=text_in(given["collector"], "collector", 200) if "collector" in given else None,
         key=None,
         url=None,
         attempts=_ATTEMPTS_MAX,
         send_days=_SEND_DAYS_MAX,
         language=None,
         translations={},
+        purpose=None,
+        results="private",
+        titles={},
         read=_READ,
     )
 
@@ -311,28 +333,33 @@ def _read_second(given: Mapping[str, Any]) -> Task:
     """A task of version 2."""
     collector = fields_of(given["collector"], "collector", ("name", "key"), ("url",))
     key, signature = collector["key"], given["signature"]
-    _need(_fits(_KEY, key), "key", "64 hexadecimal digits in small letters", key)
-    _need(_fits(_SIGNATURE, signature), "signature", "128 hexadecimal digits in small letters", signature)
+    need(_fits(_KEY, key), "key", "64 hexadecimal digits in small letters", key)
+    need(_fits(_SIGNATURE, signature), "signature", "128 hexadecimal digits in small letters", signature)
     if not verify(bytes.fromhex(key), bytes.fromhex(signature), signed_part(given["id"])):
         told = f"the task is not signed with the key {key[:16]}.. of its collector; nothing is sent."
         raise FormatError(told, "Ask for the task again.")
-    subject, epsilon = _text(given["subject"], "subject", 200), _amount(given["epsilon"], "epsilon")
-    _need(_fits(_TAG, given["language"]), "language", "a tag such as en or pt-BR", given["language"])
+    subject, epsilon = text_in(given["subject"], "subject", 200), _amount(given["epsilon"], "epsilon")
+    need(_fits(_TAG, given["language"]), "language", "a tag such as en or pt-BR", given["language"])
     sending = fields_of(given["sending"], "sending", ("attempts", "days"))
     designs, shares = split_design(given["design"], epsilon)
-    texts = _list(given["questions"], "questions", len(designs), len(designs))
-    asked = [_list(together, "questions of a part", 1, 1)[0] for together in texts]
+    texts = list_in(given["questions"], "questions", len(designs), len(designs))
+    asked = [list_in(together, "questions of a part", 1, 1)[0] for together in texts]
     proofs, own = _Proofs(), {"collector": key}
     found = tuple(_text_question(*each, own, epsilon, proofs) for each in zip(asked, designs, shares, strict=True))
     common = _common(given, 2, found)
     budget, count = _amount(given["budget"], "budget"), common["count"]
-    need = f"at least epsilon x {count} windows, at most {_BUDGET_MAX}"
-    _need(amount_of(epsilon) * count <= amount_of(budget), "budget", need, budget)
-    strata = _strata(given.get("strata", []), 1, _LISTED_MAX - 1)
+    least = f"at least epsilon x {count} windows, at most {_BUDGET_MAX}"
+    need(amount_of(epsilon) * count <= amount_of(budget), "budget", least, budget)
+    strata = _strata(given.get("strata", []), 1, _LISTED_MAX - 1, ("title",))
+    titles = {
+        one["name"]: text_in(one["title"], "title of a stratum", 200)
+        for one in given.get("strata", [])
+        if "title" in one
+    }
     groups = prod(len(values) + 1 for values in strata.values())
-    _need(groups <= _GROUPS_MAX, "strata", f"at most {_GROUPS_MAX} combinations, with those not told", groups)
+    need(groups <= _GROUPS_MAX, "strata", f"at most {_GROUPS_MAX} combinations, with those not told", groups)
     own_words = [name for name, values in strata.items() if NOT_TOLD in values]
-    _need(not own_words, "values of a stratum", f"others than {NOT_TOLD!r}, which is there already", own_words)
+    need(not own_words, "values of a stratum", f"others than {NOT_TOLD!r}, which is there already", own_words)
     return Task(
         **common,
         subject=subject,
@@ -341,32 +368,35 @@ def _read_second(given: Mapping[str, Any]) -> Task:
         strata={name: (NOT_TOLD, *values) for name, values in strata.items()},
         expires=common["opens"] + timedelta(common["days"] * count + 1),
         budget={"collector": budget},
-        collector=_text(collector["name"], "name of the collector", 200),
+        collector=text_in(collector["name"], "name of the collector", 200),
         key=key,
         url=_signed_url(collector["url"]) if "url" in collector else None,
         attempts=_whole(sending["attempts"], "attempts of sending", 1, _ATTEMPTS_MAX),
         send_days=_whole(sending["days"], "days of sending", 1, _SEND_DAYS_MAX),
         language=given["language"],
-        translations=_translations(given.get("translations", {}), given["language"], found),
+        translations=_translations(given, found, strata),
+        purpose=text_in(given["purpose"], "purpose", _PURPOSE_MAX, prose=True) if "purpose" in given else None,
+        results=_results(given),
+        titles=titles,
         read=_READ,
     )
 
 
 def _common(given: Mapping[str, Any], version: int, questions: Sequence[Question]) -> dict[str, Any]:
     """What tasks of all versions have."""
-    _need(
+    need(
         len({question.name for question in questions}) == len(questions), "names of questions", "different", "two alike"
     )
     window = fields_of(given["window"], "window", ("opens", "days", "count"))
     days, count = _whole(window["days"], "days", 1, 3660), _whole(window["count"], "count", 1, 10_000)
     opens = _day(window["opens"], "opens")
-    _need(days * count < (date.max - opens).days + (version == 1), "window", "before the year 10000", window)
+    need(days * count < (date.max - opens).days + (version == 1), "window", "before the year 10000", window)
     memory = given["memory"]
     known = _MEMORIES[version]
-    _need(isinstance(memory, str) and memory in known, "memory", f"one of {', '.join(known)}", memory)
+    need(isinstance(memory, str) and memory in known, "memory", f"one of {', '.join(known)}", memory)
     keep = fields_of(given["retention"], "retention", ("keep",), ("days",))
-    _need(keep["keep"] in ("tally", "reports"), "retention", "tally or reports", keep["keep"])
-    _need((keep["keep"] == "reports") == ("days" in keep), "retention", "days with reports, and only then", keep)
+    need(keep["keep"] in ("tally", "reports"), "retention", "tally or reports", keep["keep"])
+    need((keep["keep"] == "reports") == ("days" in keep), "retention", "days with reports, and only then", keep)
     return {
         "version": version,
         "id": given["id"],
@@ -392,7 +422,7 @@ def _text_question(
     document: object, design: Any, share: int, own: Mapping[str, str], epsilon: float, proofs: _Proofs
 ) -> Question:
     """A question of version 2, which asks for the answers of a part of the design."""
-    given = fields_of(document, "a question", ("name", "text", "none"), ("labels",))
+    given = fields_of(document, "a question", ("name", "text", "none"), ("labels", "kind", *SHOWN))
     question = _question(given, design, share, own, epsilon, proofs)
     if question.none is not None:
         check_none(question)
@@ -404,10 +434,10 @@ def _question(
 ) -> Question:
     """`own` is what the question's key has beside text, design and labels."""
     name = given["name"]
-    _need(_fits(_NAME, name), "name of a question", "small letters, digits, - or _", name)
-    text = _text(given["text"], f"text of {name}", _TEXT_MAX, prose=True)
+    need(_fits(_NAME, name), "name of a question", "small letters, digits, - or _", name)
+    text = text_in(given["text"], f"text of {name}", TEXT_MAX, prose=True)
     plain = not isinstance(design, Mapping) or "parts" not in design
-    _need(plain, f"design of {name}", "without parts, of which each is a question of its own", design)
+    need(plain, f"design of {name}", "without parts, of which each is a question of its own", design)
     explanation = proofs.of(design, name)
     proved = explanation.design
     if proved.epsilon > epsilon:
@@ -422,27 +452,40 @@ def _question(
         key=digest({**own, "text": text, "design": design, "labels": given.get("labels")}),
         labels=_labels(given["labels"], name, proved.domain) if "labels" in given else proved.domain.labels,
         none=given.get("none"),
+        kind=kind_in(given["kind"], name) if "kind" in given else None,
+        **shown_in(given, given.get("kind"), name),
     )
 
 
-def _translations(given: object, language: str, questions: Sequence[Question]) -> Mapping[str, Mapping[str, Any]]:
+def _results(given: Mapping[str, Any]) -> str:
+    need(given.get("results", "public") == "public", "results", "public, or left out", given.get("results"))
+    return str(given.get("results", "private"))
+
+
+def _translations(
+    given: Mapping[str, Any], questions: Sequence[Question], strata: Mapping[str, tuple[str, ...]]
+) -> Mapping[str, Mapping[str, Any]]:
     """The texts in other languages, of the same shape."""
-    _need(isinstance(given, Mapping), "translations", "a mapping of languages to texts", given)
-    found: Mapping[str, Any] = given  # type: ignore[assignment]  # it is a mapping
+    told, more = given.get("translations", {}), ("purpose",) if "purpose" in given else ()
+    need(isinstance(told, Mapping), "translations", "a mapping of languages to texts", told)
+    found: Mapping[str, Any] = told
     for tag, texts in found.items():
-        other = bool(_TAG.fullmatch(tag)) and tag != language
-        _need(other, "language of a translation", "a tag such as en or pt-BR, and not that of the task", tag)
-        own = fields_of(texts, f"the translation {tag}", ("subject", "questions"))
-        _text(own["subject"], f"subject in {tag}", 200)
-        parts = _list(own["questions"], f"questions in {tag}", len(questions), len(questions))
+        other = bool(_TAG.fullmatch(tag)) and tag != given["language"]
+        need(other, "language of a translation", "a tag such as en or pt-BR, and not that of the task", tag)
+        own = fields_of(texts, f"the translation {tag}", ("subject", "questions", *more), ("strata",))
+        text_in(own["subject"], f"subject in {tag}", 200)
+        if more:
+            text_in(own["purpose"], f"purpose in {tag}", _PURPOSE_MAX, prose=True)
+        parts = list_in(own["questions"], f"questions in {tag}", len(questions), len(questions))
         for question, together in zip(questions, parts, strict=True):
-            asked = _list(together, f"questions of a part in {tag}", 1, 1)[0]
-            labels = () if question.labels is None else ("labels",)
-            told = fields_of(asked, f"a question in {tag}", ("text", *labels))
-            _text(told["text"], f"text of {question.name} in {tag}", _TEXT_MAX, prose=True)
-            if question.labels is not None:
-                count = len(question.labels)
-                _check_labels(_list(told["labels"], f"labels of {question.name} in {tag}", count, count), question.name)
+            check_translated(question, list_in(together, f"questions of a part in {tag}", 1, 1)[0], tag)
+        groups = list_in(own.get("strata", []), f"strata in {tag}", 0, len(strata))
+        need(len(groups) in (0, len(strata)), f"strata in {tag}", f"all {len(strata)}, or left out", groups)
+        for (name, values), group in zip(strata.items() if groups else (), groups, strict=True):
+            named = fields_of(group, f"a stratum in {tag}", ("title", "values"))
+            text_in(named["title"], f"title of {name} in {tag}", 200)
+            words = list_in(named["values"], f"values of {name} in {tag}", len(values), len(values))
+            need_apart([text_in(word, f"a value of {name}", 200) for word in words], f"values of {name} in {tag}")
     return found
 
 
@@ -452,7 +495,7 @@ def _signed_url(given: object) -> str:
         fits = checked_url(given) == given
     except ParameterError as error:
         raise FormatError(f"collector of a task: {error.message}", error.hint) from error
-    _need(fits, "url", "in small letters up to the path, without a / at its end", given)
+    need(fits, "url", "in small letters up to the path, without a / at its end", given)
     return str(given)
 
 
@@ -473,42 +516,28 @@ def _characters(document: object) -> int:
 def _labels(given: object, name: str, domain: Domain) -> tuple[str, ...]:
     """Labels that a task gives to the answers of a design which has numbers only."""
     where = f"labels of {name}"
-    _need(
+    need(
         domain.labels is None and domain.border is None,
         where,
         "left out, since its design says what answers are",
         given,
     )
-    return _check_labels(_list(given, where, domain.answers, domain.answers), name)
+    return check_labels(list_in(given, where, domain.answers, domain.answers), name)
 
 
-def _check_labels(given: Sequence[object], name: str) -> tuple[str, ...]:
-    """Labels of the question of this name that people can tell apart."""
-    labels = tuple(label for label in given if isinstance(label, str))
-    _need(len(labels) == len(given), f"labels of {name}", "texts", given)
-    _need_apart(labels, f"labels of {name}")
-    return labels
-
-
-def _need_apart(labels: Sequence[str], where: str) -> None:
-    wrong = labels_fault(labels)
-    if wrong:
-        raise FormatError(f"{where} must be texts that people can see and tell apart: {wrong}.")
-
-
-def _strata(given: object, least: int, most: int) -> Mapping[str, tuple[str, ...]]:
+def _strata(given: object, least: int, most: int, more: tuple[str, ...] = ()) -> Mapping[str, tuple[str, ...]]:
     found = {}
-    for entry in _list(given, "strata", 0, _STRATA_MAX):
-        stratum = fields_of(entry, "a stratum", ("name", "values"))
-        name, values = stratum["name"], _list(stratum["values"], "values of a stratum", least, most)
-        _need(
+    for entry in list_in(given, "strata", 0, _STRATA_MAX):
+        stratum = fields_of(entry, "a stratum", ("name", "values"), more)
+        name, values = stratum["name"], list_in(stratum["values"], "values of a stratum", least, most)
+        need(
             _fits(_NAME, name) and name not in found,
             "name of a stratum",
             "small letters, digits, - or _, and no other's",
             name,
         )
-        texts = [_text(value, f"a value of {name}", 200) for value in values]
-        _need_apart(texts, f"values of {name}")
+        texts = [text_in(value, f"a value of {name}", 200) for value in values]
+        need_apart(texts, f"values of {name}")
         found[name] = tuple(texts)
     return found
 
@@ -519,39 +548,19 @@ def _fits(form: re.Pattern[str], given: object) -> bool:
 
 def _amount(given: object, where: str) -> float:
     fits = is_number(given) and _LEAST <= given <= _BUDGET_MAX  # type: ignore[operator]  # it is a number
-    _need(fits, where, f"a number from {_LEAST:g} to {_BUDGET_MAX}", given)
+    need(fits, where, f"a number from {_LEAST:g} to {_BUDGET_MAX}", given)
     return given  # type: ignore[return-value]  # it is a number
 
 
 def _whole(given: object, where: str, least: int, most: int) -> int:
-    _need(is_whole(given, least, most), where, f"a whole number from {least} to {most}", given)
+    need(is_whole(given, least, most), where, f"a whole number from {least} to {most}", given)
     return int(given)  # type: ignore[call-overload, no-any-return]  # it is a whole number, perhaps written 1.0
 
 
-def _text(given: object, where: str, most: int, *, prose: bool = False) -> str:
-    told = f"a text that people can see, of at most {most} characters"
-    _need(isinstance(given, str) and len(given) <= most, where, told, given)
-    wrong = text_fault(given, prose=prose)  # type: ignore[arg-type]  # it is a text
-    if wrong:
-        raise FormatError(f"{where} of a task must be {told}: {wrong}.")
-    return given  # type: ignore[return-value]  # it is a text
-
-
-def _list(given: object, where: str, least: int, most: int) -> Sequence[Any]:
-    fits = is_list(given) and least <= len(given) <= most  # type: ignore[arg-type]  # it is a list
-    _need(fits, where, f"a list of {least} to {most} entries" if least < most else f"a list of {most} entries", given)
-    return given  # type: ignore[return-value]  # it is a list
-
-
 def _day(given: object, where: str) -> date:
-    need = "a day such as 2026-11-16"
-    _need(isinstance(given, str) and bool(_DAY.fullmatch(given)), where, need, given)
+    usual = "a day such as 2026-11-16"
+    need(isinstance(given, str) and bool(_DAY.fullmatch(given)), where, usual, given)
     try:
         return date.fromisoformat(given)  # type: ignore[arg-type]  # it is a text
     except ValueError as error:
-        raise FormatError(f"{where} of a task must be {need}, got {show(given)}.") from error
-
-
-def _need(ok: bool, where: str, need: str, got: object) -> None:
-    if not ok:
-        raise FormatError(f"{where} of a task must be {need}, got {show(got)}.")
+        raise FormatError(f"{where} of a task must be {usual}, got {show(given)}.") from error

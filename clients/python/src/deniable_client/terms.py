@@ -27,6 +27,8 @@ def _who(task: Task) -> Iterator[str]:
         yield say("old")
     else:
         yield say("key" if task.url is None else "key_url", key=task.key[:16], url=task.url)
+    if task.purpose is not None:
+        yield say("purpose", text=quoted(task.purpose))
 
 
 def _questions(task: Task) -> Iterator[str]:
@@ -79,3 +81,5 @@ def _windows(task: Task) -> int:
 
 def _use(task: Task) -> Iterator[str]:
     yield say(f"kept_{task.keep}", batch=task.min_batch, days=task.keep_days)
+    if task.results == "public":
+        yield say("results_public")

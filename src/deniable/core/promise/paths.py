@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deniable.core.promise.ranges import members, size
+from deniable.core.promise.ranges import members, refined, size
 from deniable.core.promise.value import Promise, add_up
 from deniable.core.types import BoolArray, FloatArray, IntArray
 from deniable.errors import EnumerationError, InWords, require
 
-__all__ = ["Implied", "closed", "implied", "merged"]
+__all__ = ["Implied", "closed", "implied", "implies", "merged"]
 
 _NODES = 1024
 """Inputs of the largest graph whose shortest paths are looked for."""
@@ -51,6 +51,20 @@ def closed(p: Promise) -> Promise:
             [paths[np.ix_(levels + owners.index(a), levels + owners.index(a))] for a in range(len(p.classes))]
         )
     return replace(p, table=table, strict=strict, same=same)
+
+
+def implies(one: Promise, other: Promise) -> bool:
+    """Whether every channel that keeps the first promise keeps the second one too; both are about the same values.
+
+    >>> implies(Promise.plain(0.5, 3), Promise.plain(1.0, 3)), implies(Promise.plain(1.0, 3), Promise.plain(0.5, 3))
+    (True, False)
+    """
+    fits = one.k == other.k and not one.levels and not other.levels
+    require(fits, "promises", (one, other), "to the same values, without levels")
+    classes, mine, its = refined(one.classes, other.classes)
+    more = closed(one).table[np.ix_(mine, mine)] > other.table[np.ix_(its, its)]
+    np.fill_diagonal(more, [own and size(ends) > 1 for own, ends in zip(more.diagonal(), classes, strict=True)])
+    return not more.any()
 
 
 def implied(p: Promise) -> tuple[Implied, ...]:

@@ -22,7 +22,7 @@ from deniable.core.frontier import least_mse
 from deniable.core.guess import first_to_cover
 from deniable.core.laws import epsilon_to, ratio_to, response, subset
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import ParameterError, is_whole, require
 from deniable.estimate.blocks import BlockEvidence
 from deniable.estimate.evidence import Evidence
@@ -99,6 +99,15 @@ class AffineBulk(Numbered, SupportBulk[AffineKernel]):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         return {"value": self.blocks.draw(rng, items, self.kernel.keep, self.fields[0].dtype)}
+
+    @property
+    def coins(self) -> int:
+        """See `Bulk.coins`: the unions."""
+        return self.kernel.m
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        """See `Bulk.perturb_dealt`: with a union that was dealt, for every one of which reports are private."""
+        return {"value": self.blocks.draw(rng, items, self.kernel.keep, self.fields[0].dtype, unions=coins)}
 
     def blind(self, n: int, rng: Stream) -> Columns:
         return {"value": below(rng, self.size, n).astype(self.fields[0].dtype)}

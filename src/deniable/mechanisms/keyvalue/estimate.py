@@ -19,6 +19,7 @@ from deniable.core.intervals import Curve, Interval, critical, curve_interval, d
 from deniable.core.types import BoolArray, FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate, Shares
+from deniable.estimate.scores import ncr_top, top_items
 from deniable.mechanisms.keyvalue.laws import Group
 
 __all__ = ["GroupCounts", "MeanPart", "Score", "clipped_mean", "keyvalue_parts", "score", "shrink_means"]
@@ -273,16 +274,14 @@ def score(truth: tuple[FloatArray, FloatArray], frequency: FloatArray, mean: Flo
     """Scores of estimates against the true frequencies and means; NaN where no true top key was found."""
     f, m = truth
     require(1 <= top <= f.size, "top", top, f"an integer from 1 to {f.size}")
-    true, guess = (np.argsort(-v, kind="stable")[:top] for v in (f, frequency))
-    credit = np.zeros(f.size)
-    credit[true] = np.arange(top, 0, -1)
+    true, guess = top_items(f, top), top_items(frequency, top)
     both = np.intersect1d(true, guess)
 
     def error(one: FloatArray, two: FloatArray, at: IntArray) -> float:
         return float(np.mean((one[at] - two[at]) ** 2)) if at.size else math.nan
 
     return Score(
-        float(credit[guess].sum() / (top * (top + 1) / 2)),
+        ncr_top(frequency, f, top),
         int(both.size),
         error(frequency, f, both),
         error(mean, m, both),

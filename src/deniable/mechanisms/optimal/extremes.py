@@ -140,9 +140,10 @@ class _Meter:
 
 
 def _too_many(k: int, what: str) -> EnumerationError:
-    most = math.comb(2 * k - 2, k - 1)
+    about = math.lgamma(2 * k - 1) - 2 * math.lgamma(k)  # of binom(2k - 2, k - 1), which may be larger than any float
+    most = f"{math.comb(2 * k - 2, k - 1):.6g}" if about < 700 else f"about 10^{about / math.log(10):.0f}"
     return EnumerationError(
-        f"{what} There may be binom({2 * k - 2}, {k - 1}) = {most:.6g} of them.",
+        f"{what} There may be binom({2 * k - 2}, {k - 1}) = {most} of them.",
         "At most 10 values can have any promise, 16 one epsilon or budgets along a tree. Join values that are told "
         "apart less, or ask for objective release; for one epsilon, or sensitive answers, see affine and ussmix.",
     )

@@ -62,6 +62,8 @@ class LevelMechanism(Mechanism):
     level_epsilon: float | None = None
     level_report: str = "response"
     g: int | None = None
+    blocks: tuple[int, ...] | None = None
+    """Of base affine: q, m, j, zero and g, the same at all levels."""
     shares: tuple[float, ...] | None = field(default=None, compare=False)
     vetted: ClassVar[bool] = True
     takes: ClassVar[str] = "values with levels"
@@ -91,18 +93,27 @@ class LevelMechanism(Mechanism):
 
     @property
     def params(self) -> dict[str, Any]:
+        own = {} if self.blocks is None else {"blocks": list(self.blocks)}
         return {
             "levels": list(self.levels),
             "base": self.base,
             "level_epsilon": self.level_epsilon,
             "level_report": self.level_report,
             "g": self.g,
-        }
+        } | own
 
     @property
     @abstractmethod
     def bases(self) -> tuple[SupportMechanism, ...]:
         """The data mechanism of each level."""
+
+    @property
+    def one_in(self) -> float | None:
+        """One in how many reports of no item supports a given one, where that can be chosen; else None."""
+        if self.blocks is None:
+            return self.g
+        q, m, j, zero, _ = self.blocks
+        return q / (j * ((q - 1) // m) + zero)
 
     # ---- the level report
 
@@ -253,7 +264,9 @@ class LevelMechanism(Mechanism):
         check_tally(self, tally)
         check_reports(tally)
         law = self.bulk.level_law(np.array(self.shares))
-        return LevelCounts(tally.cells["n"], tally.cells["support"], law, self.base)
+        base = self.bulk.bases[0]
+        extra = base.extra_pairs if base.uneven else None
+        return LevelCounts(tally.cells["n"], self.bulk.supports(tally.cells), law, self.base, extra)
 
     @abstractmethod
     def linear_part(self, tally: Tally, method: str) -> tuple[Part, str]:
@@ -276,7 +289,7 @@ class LevelMechanism(Mechanism):
         return dict(self.estimate(tally).parts)
 
     def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
-        """Maximum likelihood of values and levels, from reports or (base grr) a tally.
+        """Maximum likelihood of values and levels, from reports or (bases grr and affine) a tally.
 
         The shares of the levels are fitted too (`em`), known to be `shares` (`em-known`), or fitted without level
         reports (`em-blind`).

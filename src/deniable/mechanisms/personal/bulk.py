@@ -18,7 +18,6 @@ from deniable.core.channel import Channel
 from deniable.core.types import BoolArray, Columns, FloatArray, IntArray
 from deniable.estimate.methods import LEVELS
 from deniable.kernels import loops
-from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
 from deniable.mechanisms.personal.em import LevelEvidence, Levelled, UtilityLevelEvidence
@@ -145,6 +144,11 @@ class LevelBulk(Bulk[PersonalKernel]):
         parts = [self.data[0].count({name: columns[name][told == r] for name in own}) for r in range(len(self.strata))]
         return {name: np.stack([part[name].sum(axis=0) for part in parts]) for name in parts[0]}
 
+    def supports(self, cells: Cells) -> IntArray:
+        """How many reports support each protected item, by reported level."""
+        rows = ({name: cell[i : i + 1] for name, cell in cells.items()} for i in range(len(self.strata)))
+        return np.stack([self.bases[0].support_counts(row) for row in rows])
+
     @property
     def outputs(self) -> float:
         return self.data[0].outputs + math.log2(len(self.strata))
@@ -203,18 +207,16 @@ class LevelBulk(Bulk[PersonalKernel]):
         """With any shares, where these do not matter."""
         return self.level_law(np.full(len(self.data), 1 / len(self.data)))
 
-    def _table(self, counts: IntArray) -> tuple[LevelEvidence, FloatArray]:
-        """Every reported level and value as often as it occurs, and the log-likelihoods of reports of no item.
+    def _table(self, cells: Cells) -> tuple[LevelEvidence, FloatArray]:
+        """Every reported level and report as often as it occurs, and the log-likelihoods of reports of no item.
 
-        For bases whose report is one value.
+        For bases whose tally counts every report: numbers, or answers that support themselves.
         """
-        high, low, none = log_masses(self.bases[0], self._law, blind=False)
-        strata, k = counts.shape
-        rows = np.tile(pack_one(np.arange(k, dtype=np.uint64), k), (strata, 1))
-        kinds = np.repeat(np.arange(strata), k)
-        some = counts.ravel() > 0
-        weights = counts.ravel()[some].astype(np.float64)
-        return LevelEvidence.of(rows[some], weights, kinds[some], high, low, k), none
+        base, counts = self.bases[0], cells["value"] if "value" in cells else cells["support"]
+        high, low, none = log_masses(base, self._law, blind=False)
+        kinds, numbers = np.nonzero(counts)
+        rows = np.ascontiguousarray(base.supported({"value": numbers.astype(np.uint64)}))
+        return LevelEvidence.of(rows, counts[kinds, numbers].astype(np.float64), kinds, high, low, base.k), none
 
     def _rows(self, batches: Sequence[Columns], *, blind: bool) -> tuple[LevelEvidence, FloatArray]:
         """Every report with its reported level, and the log-likelihoods of reports of no item.
@@ -248,7 +250,7 @@ class PersonalBulk(LevelBulk):
         return self._rows(batches, blind=blind)[0]
 
     def tally_level_evidence(self, cells: Cells) -> LevelEvidence:
-        return self._table(cells["support"])[0]
+        return self._table(cells)[0]
 
 
 # ---- some items are sensitive
@@ -293,7 +295,7 @@ class SensitiveBulk(LevelBulk):
         return self._disclosing(found, none, counts.reshape(strata, harmless), blind=blind)
 
     def tally_level_evidence(self, cells: Cells) -> UtilityLevelEvidence:
-        return self._disclosing(*self._table(cells["support"]), cells["disclosed"].astype(np.float64), blind=False)
+        return self._disclosing(*self._table(cells), cells["disclosed"].astype(np.float64), blind=False)
 
     def _disclosing(
         self, hidden: LevelEvidence, none: FloatArray, counts: FloatArray, *, blind: bool

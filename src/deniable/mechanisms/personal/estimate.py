@@ -18,7 +18,7 @@ from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Shares
 from deniable.estimate.simplex import project_simplex
-from deniable.mechanisms.personal.laws import LevelLaw, Linear, calibration_slope
+from deniable.mechanisms.personal.laws import Extra, LevelLaw, Linear, calibration_slope
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 
 __all__ = [
@@ -50,6 +50,7 @@ class LevelCounts:
     support: IntArray
     law: LevelLaw
     base: str
+    extra: Extra = None
 
     @property
     def total(self) -> int:
@@ -225,7 +226,7 @@ def _part(counts: LevelCounts, law: LevelLaw, method: Linear, value: FloatArray,
     f = f / max(float(f.sum()), 1.0)
 
     def covariance(target: Target) -> FloatArray:
-        return law.covariance(method, counts.base, f, counts.total, target)
+        return law.covariance(method, counts.base, f, counts.total, target, counts.extra)
 
     def curve(target: Target) -> Curve:
         return law.curve(method, counts.base, counts.k, counts.total, target)

@@ -7,7 +7,7 @@ people at level i, and the noisy level r has the chance channel[i, r]. Derivatio
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -20,6 +20,7 @@ from deniable.core.types import FloatArray, Target
 from deniable.errors import ParameterError, require
 
 __all__ = [
+    "UNCALIBRATED",
     "LevelLaw",
     "Linear",
     "Moments",
@@ -35,6 +36,10 @@ __all__ = [
 
 Linear: TypeAlias = Literal["auem", "self"]
 """By the level report [PLDP Sec. 5.2], or self-calibrated: by the sum of the frequencies alone."""
+UNCALIBRATED = ("grr", "affine")
+"""Bases whose reports all support as many points, whatever their level is: their sum does not tell how p is blended."""
+Extra: TypeAlias = Callable[[FloatArray, Support[float]], FloatArray] | None
+"""What third values add to `both_none` of each pair of items, where they are not all alike (`extra_pairs`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,9 @@ class LevelLaw:
         a = self.q + f * self.gap
         return a * (1 - a) / (n * self.gap**2)
 
-    def covariance(self, method: Linear, base: str, f: FloatArray, n: float, target: Target) -> FloatArray:
+    def covariance(
+        self, method: Linear, base: str, f: FloatArray, n: float, target: Target, extra: Extra = None
+    ) -> FloatArray:
         """First-order covariance matrix of all items' estimates; levels drawn."""
         check_target(target)
         pairs = f[:, None] + f[None, :]
@@ -191,6 +198,8 @@ class LevelLaw:
         for share, s in zip(self.shares.tolist(), self.supports, strict=True):
             one, none = s.both_one - s.p * s.q, s.both_none - s.q * s.q
             part = pairs * one + (1 - pairs) * none
+            if extra is not None:
+                part += extra(f, s)
             np.fill_diagonal(part, f * s.p * s.p_not + (1 - f) * s.q * s.q_not)
             joint += share * part
         if method == "self":
@@ -256,9 +265,9 @@ def ideal_channel(level_report: str, level_epsilon: float | None, told: Sequence
 
 def calibration_slope(base: str, k: int, f: FloatArray) -> FloatArray:
     """How an item's self-calibrated estimate, times the gap, falls with the number of items that a report supports."""
-    if base == "grr":
+    if base in UNCALIBRATED:
         raise ParameterError(
-            "base grr cannot be self-calibrated: each report supports one item whatever its level is.",
+            f"base {base} cannot be self-calibrated: each report supports as many points whatever its level is.",
             "Estimate by the level reports (auem), or choose base sue, oue or lh.",
         )
     if base == "sue":
@@ -275,8 +284,10 @@ def common_range(levels: Sequence[float]) -> int:
     return max(2, round(1 + math.exp((levels[0] + levels[-1]) / 2)))
 
 
-def level_leakage(base: str, levels: Sequence[float], k: int, g: int | None = None) -> float:
+def level_leakage(base: str, levels: Sequence[float], k: int, g: float | None = None) -> float:
     """Largest log-ratio of a data report between two levels, the value being the same, for ideal parameters.
+
+    `g`: one in how many blind reports supports a given value, for bases where that can be chosen.
 
     >>> round(level_leakage("sue", (0.1, 1.0), 16), 3), round(level_leakage("lh", (0.1, 1.0), 16, 3), 4)
     (4.09, 0.4816)
@@ -286,7 +297,7 @@ def level_leakage(base: str, levels: Sequence[float], k: int, g: int | None = No
         return k * _log_ratio(high / 2, low / 2, 1)
     if base == "oue":
         return (k - 1) * _log_ratio(high, low, 1)
-    size = (g or common_range(levels)) if base == "lh" else k
+    size = (g or common_range(levels)) if base in ("lh", "affine") else k
     a = _log_ratio(high, low, size - 1)
     return max(a, high - low - a)
 
@@ -301,7 +312,9 @@ def pair_bound(base: str, levels: Sequence[float], k: int, level_epsilon: float)
     return level_epsilon + high
 
 
-def ideal_guarantee(base: str, levels: Sequence[float], k: int, g: int | None, level_epsilon: float) -> dict[str, Any]:
+def ideal_guarantee(
+    base: str, levels: Sequence[float], k: int, g: float | None, level_epsilon: float
+) -> dict[str, Any]:
     """What a report promises for ideal parameters, by the names of `LevelMechanism.guarantee`."""
     leak = level_leakage(base, levels, k, g)
     return {

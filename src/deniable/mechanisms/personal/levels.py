@@ -11,23 +11,28 @@ from typing import cast
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.laws import epsilon_to
 from deniable.core.types import IntArray
-from deniable.errors import InWords, ParameterError, require, show
+from deniable.errors import InWords, ParameterError, is_whole, require, show
+from deniable.mechanisms.frequency.affine import Affine, best_numbers
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.unary import Unary
-from deniable.mechanisms.personal.laws import common_range, places
+from deniable.mechanisms.personal.laws import UNCALIBRATED, common_range, places
 from deniable.mechanisms.personal.options import LEVEL_REPORTS
 from deniable.mechanisms.support import SupportMechanism
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Bit, Kernel, Response
+from deniable_client.kernels.affine import CELLS_MAX, primitive_root
 
 __all__ = [
     "BASES",
     "check_base",
+    "check_blocks",
     "check_level_report",
     "check_levels",
     "check_shares",
+    "common_blocks",
     "level_kernels",
     "level_numbers",
     "listed",
@@ -39,6 +44,7 @@ BASES: Mapping[str, Callable[..., SupportMechanism]] = {
     "oue": Unary.optimised,
     "grr": GRR,
     "lh": LocalHashing,
+    "affine": Affine,
 }
 """The data mechanisms that levels may have: those whose report format does not depend on epsilon."""
 
@@ -102,24 +108,59 @@ def level_numbers(known: tuple[float, ...], levels: object, n: int) -> IntArray:
 # ---- the data
 
 
-def make_bases(base: str, levels: tuple[float, ...], domain: Domain, g: int | None) -> tuple[SupportMechanism, ...]:
+_BLOCKS = ("q", "m", "j", "zero", "g")
+"""The numbers of affine response, which all levels have in common."""
+
+
+def make_bases(
+    base: str, levels: tuple[float, ...], domain: Domain, g: int | None, blocks: tuple[int, ...] | None
+) -> tuple[SupportMechanism, ...]:
     """The data mechanism of each level."""
     own = {} if g is None else {"g": g}
+    if blocks is not None:
+        own = dict(zip(_BLOCKS, blocks, strict=True))
     return tuple(BASES[base](epsilon=level, domain=domain, **own) for level in levels)
 
 
 def check_base(base: str, levels: tuple[float, ...], level_report: str, g: int | None) -> int | None:
     """The hash range common to all levels, or None; refuses bases that do not fit the level report."""
     require(base in BASES, "base", base, f"one of {', '.join(BASES)}")
-    if base == "grr" and level_report == "none" and len(levels) > 1:
+    if base in UNCALIBRATED and level_report == "none" and len(levels) > 1:
         raise ParameterError(
-            "level_report must not be none for base grr: its reports do not tell how p and q are blended.",
+            f"level_report must not be none for base {base}: its reports do not tell how p and q are blended.",
             "Report the level (response or bit), or use base sue, oue or lh.",
         )
     if base == "lh":
         return common_range(levels) if g is None else g
     require(g is None, "g", g, "left out unless the base is lh")
     return None
+
+
+def common_blocks(levels: Sequence[float], k: int) -> tuple[int, ...] | None:
+    """Numbers of affine response for all levels: of least error at the middle one, which also leaks least.
+
+    None where no design has few enough reports: a tally counts every one of them for each reported level.
+    """
+    w, v = epsilon_to((levels[0] + levels[-1]) / 2)
+    found = best_numbers(k, w, v, w / (1 + w), lambda law: law.mse(k), cells=CELLS_MAX // len(levels))
+    return None if found is None else (*found, primitive_root(found.q))
+
+
+def check_blocks(base: str, levels: tuple[float, ...], k: int, blocks: object) -> tuple[int, ...] | None:
+    """The numbers of affine response on k values, chosen if left out; None for other bases."""
+    if base != "affine":
+        require(blocks is None, "blocks", blocks, "left out unless the base is affine")
+        return None
+    if blocks is None:
+        found = common_blocks(levels, k)
+        more = "Use base lh, which has as many as you like."
+        most = f"at most about {CELLS_MAX // len(levels)} for base affine at {len(levels)} levels"
+        require(found is not None, "number of protected answers", k, most, more)
+        return found
+    listed = isinstance(blocks, list | tuple) and len(blocks) == len(_BLOCKS)
+    fits = listed and all(is_whole(number, 0) for number in cast(Sequence[object], blocks))
+    require(fits, "blocks", blocks, f"{len(_BLOCKS)} whole numbers: {', '.join(_BLOCKS)}")
+    return tuple(int(number) for number in cast(Sequence[int], blocks))
 
 
 # ---- the level report

@@ -9,8 +9,8 @@ from deniable.core.domain import Domain
 from deniable.core.promise.ranges import sensitive_ranges
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.personal.base import LevelMechanism
-from deniable.mechanisms.personal.laws import common_range
-from deniable.mechanisms.personal.levels import BASES, check_levels
+from deniable.mechanisms.personal.laws import UNCALIBRATED, common_range
+from deniable.mechanisms.personal.levels import BASES, check_levels, common_blocks
 from deniable.mechanisms.personal.options import DISCLOSURES
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.sensitive import PersonalUtility
@@ -102,7 +102,9 @@ def _candidates(base: str | None, given: dict[str, Any]) -> Iterator[LevelMechan
 def _possible(name: str, given: dict[str, Any]) -> Iterator[LevelMechanism]:
     """The designs, if there are any: some bases need a level report, or more than two values."""
     silent, several = given.get("level_report") == "none", len(given["levels"]) > 1
-    if name == "grr" and silent and several:
+    if name in UNCALIBRATED and silent and several:
+        return
+    if name == "affine" and not _blocks_fit(given):
         return
     if "sensitive" not in given:
         if name != "sue" or not silent or Domain.of(given["domain"]).k > 2:
@@ -111,6 +113,12 @@ def _possible(name: str, given: dict[str, Any]) -> Iterator[LevelMechanism]:
     rules = DISCLOSURES if given.get("level_report", "response") == "response" else ("common",)
     for rule in rules if "disclosure" not in given else (given["disclosure"],):
         yield _one(name, given | {"disclosure": rule})
+
+
+def _blocks_fit(given: dict[str, Any]) -> bool:
+    """Whether base affine is for these answers."""
+    k = Domain.of(given["domain"]).k
+    return "sensitive" not in given and common_blocks(sorted(given["levels"]), k) is not None
 
 
 def _own(m: LevelMechanism) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from deniable.mechanisms.personal.base import LevelMechanism, level_channel
 from deniable.mechanisms.personal.bulk import PersonalBulk
 from deniable.mechanisms.personal.estimate import choose, linear
 from deniable.mechanisms.personal.laws import LevelLaw, Moments, common_range, ideal_guarantee, level_leakage
-from deniable.mechanisms.personal.levels import make_bases
+from deniable.mechanisms.personal.levels import check_blocks, make_bases
 from deniable.mechanisms.support import SupportMechanism
 from deniable_client.kernels import promised_ratio
 
@@ -43,10 +43,11 @@ class Personal(LevelMechanism):
         ok = isinstance(self.frequency, int | float) and 0 <= self.frequency <= 1
         require(ok, "frequency", self.frequency, "from 0 to 1")
         object.__setattr__(self, "frequency", float(self.frequency))
+        object.__setattr__(self, "blocks", check_blocks(self.base, self.levels, self.k, self.blocks))
 
     @cached_property
     def bases(self) -> tuple[SupportMechanism, ...]:
-        return make_bases(self.base, self.levels, self.domain, self.g)
+        return make_bases(self.base, self.levels, self.domain, self.g, self.blocks)
 
     @cached_property
     def bulk(self) -> PersonalBulk:
@@ -80,7 +81,7 @@ class Personal(LevelMechanism):
         return found | {"pair_bound": max(ideal["pair"], found["pair"])}
 
     def _ideal_guarantee(self) -> dict[str, Any]:
-        return ideal_guarantee(self.base, self.levels, self.k, self.g, self.level_epsilon or 0.0)
+        return ideal_guarantee(self.base, self.levels, self.k, self.one_in, self.level_epsilon or 0.0)
 
     @cached_property
     def proof(self) -> Proof:

@@ -27,7 +27,7 @@ from deniable.mechanisms.personal import sensitive_laws
 from deniable.mechanisms.personal.base import LevelMechanism, level_channel
 from deniable.mechanisms.personal.bulk import SensitiveBulk
 from deniable.mechanisms.personal.estimate import UtilityLevelCounts, choose_utility, linear_utility
-from deniable.mechanisms.personal.levels import make_bases
+from deniable.mechanisms.personal.levels import BASES, make_bases
 from deniable.mechanisms.personal.options import DISCLOSURES
 from deniable.mechanisms.personal.sensitive_laws import CAP_MAX, UtilityLevelLaw
 from deniable.mechanisms.support import SupportMechanism
@@ -58,6 +58,9 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        hint = "At one level for all, utility has it."
+        bases = [name for name in BASES if name != "affine"]
+        require(self.base in bases, "base", self.base, f"one of {', '.join(bases)} where some are sensitive", hint)
         object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         check_ranges(self.sensitive, self.k)
         hint = "If all answers are sensitive, leave the option out; for a single one use utility or uss."
@@ -77,7 +80,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
     @cached_property
     def bases(self) -> tuple[SupportMechanism, ...]:
         """See `LevelMechanism.bases`: on the sensitive items."""
-        return make_bases(self.base, self.levels, Domain.of(self.s), self.g)
+        return make_bases(self.base, self.levels, Domain.of(self.s), self.g, None)
 
     @cached_property
     def bulk(self) -> SensitiveBulk:

@@ -40,6 +40,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 5, "levels": "0.5,1", "base": "grr", "level_epsilon": 0.3},
             {"k": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
             {"k": 3, "levels": "1", "base": "sue"},
+            {"k": 9, "levels": "0.5,2", "base": "affine", "level_epsilon": 0.5},
         ),
         traits=Traits(work_levels, pull_levels),
         default_epsilon=lambda options: largest_level(options["levels"]),

@@ -22,6 +22,7 @@ from deniable.datasets.folder import data_folder, read_table
 from deniable.datasets.population import Population
 from deniable.datasets.synthetic import apportion, synthetic
 from deniable.estimate.pooled import pool
+from deniable.estimate.scores import f1_top, ndcg_top
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.bulk import UtilityBulk
@@ -39,7 +40,6 @@ from deniable.papers.uldp.figures import (
     theory,
     theta_error,
 )
-from deniable.papers.uldp.metrics import f1_top, ndcg_top
 from deniable.randomness import Simulation
 
 __all__ = ["FIGURES", "people"]

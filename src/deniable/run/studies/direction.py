@@ -34,6 +34,7 @@ def simulate_direction(
     column: str | None = None,
     format: str | Layout = FORMATS[0],
     progress: Progress | None = None,
+    only: range | None = None,
 ) -> Study:
     """Estimate a mean direction `runs` times. `make` gives the mechanism, which brings its circle.
 
@@ -46,7 +47,7 @@ def simulate_direction(
     people = _people(data, m, n, column, layout, root.spawn(1)[0])
     cos, sin = people.frequencies @ m.circle.coordinates()
     truth = m.circle.turned(float(m.circle.at(math.atan2(sin, cos) / (2 * math.pi) * m.k)))
-    found = repeated(lambda rng: m.estimate(tally_population(m, people, rng)), root, runs, progress)
+    found = repeated(lambda rng: m.estimate(tally_population(m, people, rng)), root, runs, progress, only)
     errors = np.array([_apart(m.circle, e.value[0] - truth) for e in found])
     covered = np.array([float(_covers(m.circle, e.interval(level), truth)) for e in found])
     predicted = m.across(people.frequencies) / people.n / (cos * cos + sin * sin) if math.hypot(cos, sin) else None
@@ -61,7 +62,7 @@ def simulate_direction(
         **averaged("coverage", covered),
     }
     shown = tuple(Shown.of(e, level=level, truth=np.array([truth])) for e in found)
-    return Study(made=m, data=people.name, n=people.n, seed=seed, runs=runs, measured=measured, shown=shown)
+    return Study(made=m, data=people.name, n=people.n, seed=seed, runs=len(found), measured=measured, shown=shown)
 
 
 def _apart(circle: Circle, off: float) -> float:

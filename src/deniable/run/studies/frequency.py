@@ -26,7 +26,7 @@ __all__ = ["simulate", "tally_population"]
 
 
 def simulate(
-    data: str,
+    data: str | Population,
     make: Callable[[Domain], Mechanism | Protocol[IntArray]],
     *,
     n: int | None = None,
@@ -38,8 +38,9 @@ def simulate(
     column: str | None = None,
     format: str | Layout = FORMATS[0],
     progress: Progress | None = None,
+    only: range | None = None,
 ) -> Study:
-    """Run a study of shares on a population named as in `deniable.datasets.resolve`, or on a column of a file.
+    """Run a study of shares on a population, or one named as in `deniable.datasets.resolve`, or a column of a file.
 
     The values of a file, and of a table, are sorted into the `domain` if one is given; else whatever occurs in it are
     the labels. `format` says how a file lies.
@@ -58,7 +59,7 @@ def simulate(
         hint = "Use m.privatize(...) in Python, or `deniable reproduce`."
         require(known, "mechanism", m.name, f"one for single values; this one takes {m.takes}", hint)
         predicted = float(m.effective(population.n)["mse"])
-    found = repeated(lambda rng: _run(m, population, rng, level, project), root, runs, progress)
+    found = repeated(lambda rng: _run(m, population, rng, level, project), root, runs, progress, only)
     mse, projected, largest, coverage = np.array([numbers for numbers, _ in found]).T
     measured = {
         **against("mse", mse, predicted),
@@ -68,7 +69,9 @@ def simulate(
         "mse_projected": float(projected.mean()),
     }
     shown = tuple(shown for _, shown in found)
-    return Study(made=m, data=population.name, n=population.n, seed=seed, runs=runs, measured=measured, shown=shown)
+    return Study(
+        made=m, data=population.name, n=population.n, seed=seed, runs=len(found), measured=measured, shown=shown
+    )
 
 
 def tally_population(m: Mechanism, population: Population, rng: Stream, items: IntArray | None = None) -> Tally:

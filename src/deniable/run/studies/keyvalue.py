@@ -53,6 +53,7 @@ def simulate_keyvalue(
     seed: int = 0,
     level: float = 0.95,
     progress: Progress | None = None,
+    only: range | None = None,
 ) -> Study:
     """Collect pairs of a file, or made-up ones, `runs` times; `make` gives mechanism or protocol for the keys.
 
@@ -74,7 +75,7 @@ def simulate_keyvalue(
         m = make(domain or Domain.of(population.k))
         pairs = _made_up(population.values(), population.k, root.spawn(1)[0])
     wanted = _top(m, top)
-    found = repeated(lambda rng: _run(m, pairs, rng, level, wanted), root, runs, progress)
+    found = repeated(lambda rng: _run(m, pairs, rng, level, wanted), root, runs, progress, only)
     mse, coverage, coverage_mean = np.array([numbers for numbers, _, _ in found]).T
     own = _ASKED if isinstance(m, Protocol) else m.params
     measured = {
@@ -88,7 +89,7 @@ def simulate_keyvalue(
         **{name: _average([getattr(scores, name) for _, scores, _ in found]) for name in _SCORES},
     }
     shown = tuple(shown for _, _, shown in found)
-    return Study(made=m, data=data, n=len(pairs), seed=seed, runs=runs, measured=measured, shown=shown)
+    return Study(made=m, data=data, n=len(pairs), seed=seed, runs=len(found), measured=measured, shown=shown)
 
 
 def _top(m: KeyValue | Protocol[PairSets], top: int | None) -> int:

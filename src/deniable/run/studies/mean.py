@@ -32,6 +32,7 @@ def simulate_mean(
     column: str | None = None,
     format: str | Layout = FORMATS[0],
     progress: Progress | None = None,
+    only: range | None = None,
 ) -> Study:
     """Estimate a mean `runs` times. `make` gives the mechanism, which brings its grid.
 
@@ -47,7 +48,7 @@ def simulate_mean(
     truth = np.array([weights @ grid.points])
     held = np.flatnonzero(people.counts)
     noise = np.array([float(m.law_exact.noise(x)) for x in items[held].tolist()])
-    found = repeated(lambda rng: m.estimate(tally_population(m, people, rng, items)), root, runs, progress)
+    found = repeated(lambda rng: m.estimate(tally_population(m, people, rng, items)), root, runs, progress, only)
     errors = np.array([e.value[0] - truth[0] for e in found])
     covered = np.array([float(e.interval(level).covers(truth)[0]) for e in found])
     measured = {
@@ -59,7 +60,7 @@ def simulate_mean(
         **averaged("coverage", covered),
     }
     shown = tuple(Shown.of(e, level=level, truth=truth) for e in found)
-    return Study(made=m, data=people.name, n=people.n, seed=seed, runs=runs, measured=measured, shown=shown)
+    return Study(made=m, data=people.name, n=people.n, seed=seed, runs=len(found), measured=measured, shown=shown)
 
 
 def _people(data: str, m: Numeric, n: int | None, column: str | None, layout: Layout, rng: Stream) -> Population:

@@ -30,9 +30,9 @@ def has_own_values(data: str, layout: Layout) -> bool:
     return data in NAMES or layout.names_file(data)
 
 
-def check_source(data: str, column: str | None, layout: Layout) -> None:
+def check_source(data: str | Population, column: str | None, layout: Layout) -> None:
     """Refuse what only a file can have."""
-    if not layout.names_file(data):
+    if isinstance(data, Population) or not layout.names_file(data):
         told = {"column": column, "delimiter": layout.delimiter, "text-encoding": layout.encoding}
         told |= {"compression": None if layout.compression == "auto" else layout.compression}
         for name, given in (told | {"no-header": None if layout.header else True}).items():
@@ -40,9 +40,13 @@ def check_source(data: str, column: str | None, layout: Layout) -> None:
 
 
 def met(
-    data: str, n: int | None, domain: Domain | None, column: str | None, layout: Layout, rng: Stream
+    data: str | Population, n: int | None, domain: Domain | None, column: str | None, layout: Layout, rng: Stream
 ) -> tuple[Population, Domain]:
     """The people, and the domain that they answer in: the given one, or the one that their values make."""
+    if isinstance(data, Population):
+        require(n is None or n == data.n, "n", n, f"left out, or {data.n:,}, the people that were given")
+        where = domain or Domain.of(data.labels)
+        return sorted_into(data, where, "Name all answers, or say which one the rest counts as."), where
     if layout.names_file(data):
         people = counted(data, n, domain, column, layout)
         return people, domain or Domain.of(people.labels)

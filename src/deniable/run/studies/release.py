@@ -52,6 +52,7 @@ def simulate_release(
     runs: int = 20,
     seed: int = 0,
     progress: Progress | None = None,
+    only: range | None = None,
 ) -> Study:
     """Release every person's value `runs` times and measure the mean loss, of reports and of what they are taken for.
 
@@ -82,7 +83,7 @@ def simulate_release(
         reports = m.privatize_items(people.items[kinds], rng).columns["value"].astype(np.int64)
         return float(people.losses[kinds, reports].mean()), float(after[kinds, reports].mean())
 
-    found = repeated(one, root, runs, progress)
+    found = repeated(one, root, runs, progress, only)
     losses, remapped = np.array(found).T
     measured = {
         "unit": m.losses.unit,
@@ -92,7 +93,7 @@ def simulate_release(
     }
     rows = [{"loss": loss, "loss_remapped": other} for loss, other in found]
     who = people.population
-    return Study(made=m, data=who.name, n=who.n, seed=seed, runs=runs, measured=measured, numbers=rows)
+    return Study(made=m, data=who.name, n=who.n, seed=seed, runs=len(found), measured=measured, numbers=rows)
 
 
 def _placed(

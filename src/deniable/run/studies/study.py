@@ -93,13 +93,22 @@ def check_study(runs: int, level: float = 0.95, n: int | None = None) -> None:
     require(0 < level < 1, "level", level, "between 0 and 1", "95 % is level=0.95.")
 
 
-def repeated(one: Callable[[Simulation], T], root: Simulation, runs: int, progress: Progress | None) -> list[T]:
-    """What `runs` runs gave, each with a stream of its own; `progress` hears of 0 runs once all is in order."""
-    found = []
+def repeated(
+    one: Callable[[Simulation], T],
+    root: Simulation,
+    runs: int,
+    progress: Progress | None = None,
+    only: range | None = None,
+) -> list[T]:
+    """What `runs` runs gave, each with a stream of its own; `progress` hears of 0 runs once all is in order.
+
+    With `only`, just these of them are run, the first being number 0: each as it is among all.
+    """
+    found, streams = [], root.spawn(runs)
     if progress is not None:
         progress(0, runs)
-    for run, rng in enumerate(root.spawn(runs), start=1):
-        found.append(one(rng))
+    for run in range(runs) if only is None else only:
+        found.append(one(streams[run]))
         if progress is not None:
-            progress(run, runs)
+            progress(len(found), runs)
     return found

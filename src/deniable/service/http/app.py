@@ -33,6 +33,7 @@ from deniable.service.http.bodies import (
 from deniable.service.http.openapi import openapi
 from deniable.service.http.problems import Problem, respond
 from deniable.service.http.routes import FOR_EVER, Row, routes
+from deniable.service.http.tables import FILES, TARGET, as_file
 from deniable.service.logs import log
 from deniable.service.release import Window, tally_of, windows
 from deniable.service.store.contract import STATES, Outcome, StoreUnavailableError, Upload
@@ -223,6 +224,14 @@ async def tally(collector: Collector, request: Request) -> Response:
     log("download", id=known.row.id, what="tally", by=request.state.key.name)
     told = [_only_tallies(window.told(task)) for window in found]
     return _json({"task": known.row.id, "state": known.row.state, "windows": told})
+
+
+async def table(collector: Collector, request: Request) -> Response:
+    """One row for each window, question, group and answer that is published; docs/formats.md has the columns."""
+    known = await _found(collector, request, drafts=True)
+    answer = await as_file(request, known.intake.task, await _windows(collector, known))
+    log("download", id=known.row.id, what=request.path_params["kind"], by=request.state.key.name)
+    return answer
 
 
 async def _windows(collector: Collector, known: Known) -> list[Window]:
@@ -455,6 +464,16 @@ ROWS: tuple[Row, ...] = (
         answers={200: _DOCUMENT},
         problems=("not-found", "invalid", "conflict", *_KEYED),
         query={**_WINDOW, **_QUESTION},
+    ),
+    Row(
+        method="GET",
+        path="/v1/tasks/{id}/results.{kind}",
+        role=Role.ANALYST,
+        handler=table,
+        summary="All that is published as one flat table: CSV, JSON or Parquet",
+        answers={200: FILES},
+        problems=("not-found", "invalid", "conflict", *_KEYED),
+        query=TARGET,
     ),
     Row(
         method="POST",

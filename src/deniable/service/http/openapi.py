@@ -18,6 +18,7 @@ _REF = "#/components/schemas/{name}"
 _PATHS: Mapping[str, dict[str, Any]] = {
     "id": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
     "name": {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,62}$"},
+    "kind": {"type": "string", "enum": ["csv", "json", "parquet"]},
 }
 _PROBLEM: Mapping[str, Any] = {
     "type": "object",
@@ -79,8 +80,8 @@ def _operation(row: Row) -> dict[str, Any]:
 def _response(kind: Any) -> dict[str, Any]:
     if kind is None:
         return {"description": "Done"}
-    if isinstance(kind, str):
-        return {"description": "Done", "content": {kind: {}}}
+    if isinstance(kind, str | tuple):  # media types of what has no schema
+        return {"description": "Done", "content": {each: {} for each in ([kind] if isinstance(kind, str) else kind)}}
     return {"description": "Done", "content": {"application/json": _content(kind)}}
 
 

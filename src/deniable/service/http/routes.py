@@ -42,7 +42,7 @@ class Row:
     handler: Handler
     summary: str
     answers: Mapping[int, Any]
-    """What is answered, by status: a type, or a media type for what has no schema; problems are in `problems`."""
+    """What is answered, by status: a type, or media types for what has no schema; problems are in `problems`."""
     problems: Sequence[str] = ()
     takes: Mapping[str, Any] | None = None
     """Bodies by media type."""

@@ -1,22 +1,24 @@
-"""What the survey page shows of a task: how each question is asked, and in which words its promise is told."""
+"""What the survey page shows of a task in one language: how each question is asked, and what its promise is worth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from deniable.service.tasks import counted_as, own_none
+from deniable.service.tasks import own_none
+from deniable.service.texts.catalogue import Texts, texts
 from deniable_client.domains import Domain
-from deniable_client.task import Question, Task
-from deniable_client.telling import number
+from deniable_client.task import NOT_TOLD, Question, Task
+from deniable_client.telling import GRADES
 
-__all__ = ["Choice", "QuestionForm", "asked", "regions"]
+__all__ = ["Choice", "QuestionForm", "asked", "groups", "regions", "told"]
 
-_LISTED = 12
-"""Answers that are shown as buttons; more of them are a list to choose from."""
+_LISTED = 16
+"""Answers that are shown as buttons; more of them are a list to search and choose from."""
 _MAP = (320, 240)
 """Width and height of a map of regions, in its own units."""
 _MARGIN = 12
@@ -39,18 +41,32 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class _Group:
+    """A group that is sent openly: its name in the task, and what people read for it and for its values."""
+
+    name: str
+    title: str
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionForm:
     """A question as the page asks it.
 
-    `kind` is "choice", "places", "number" or "ratings"; `low` and `high` belong to numbers and ratings.
+    `kind` is "choice", "places", "ticks", "number" or "ratings"; `low` and `high` belong to numbers and ratings.
     """
 
     name: str
     text: str
     kind: str
-    promise: tuple[str, ...]
-    phrase: str
-    """The word for the protection of the answers that are protected."""
+    sure: int
+    """How sure a report makes somebody at even odds, in hundredths that are rounded up; 100: nearly certain."""
+    sure_all: int
+    """The same for the reports of all windows."""
+    level: int
+    """Which word for protection holds for all windows, from 1 (very strong) to 6 (hardly any)."""
+    bound: str
+    """Between which answers that holds: "" for any two, "some" for protected ones, "between" for those with a limit."""
     choices: tuple[Choice, ...] = ()
     low: float = 0.0
     high: float = 1.0
@@ -61,14 +77,14 @@ class QuestionForm:
     none: int | None = None
     """The answer that means none, if it is one of the choices; it is offered first."""
     counted: str = ""
-    """What no answer is counted as, where it is not an answer of its own."""
+    """What no answer is counted as, in words."""
     clip: bool = False
     """Whether numbers beyond are counted as the nearer end."""
-
-    @property
-    def ends(self) -> str:
-        """Where numbers or ratings begin and end."""
-        return f"{number(self.low)} to {number(self.high)}"
+    most: int = 0
+    """How many answers may be ticked; 0: any number."""
+    unit: str = ""
+    ends: tuple[str, str] = ("", "")
+    """What the first and the last answer of a rating mean, if that is said."""
 
     @property
     def buttons(self) -> bool:
@@ -76,27 +92,68 @@ class QuestionForm:
         return len(self.choices) <= _LISTED
 
 
-def asked(task: Task) -> tuple[QuestionForm, ...]:
-    """Every question of a task."""
-    return tuple(_asked(question, _reports(task)) for question in task.questions)
+def told(task: Task, tag: str) -> Mapping[str, Any]:
+    """The collector's own texts in one of the languages of a task."""
+    found = task.translations.get(tag)
+    if found is not None:
+        return {**found, "questions": [each for part in found["questions"] for each in part]}
+    return {
+        "subject": task.subject,
+        "purpose": task.purpose,
+        "questions": [
+            {"text": each.text, "labels": each.labels, "unit": each.unit, "ends": each.ends} for each in task.questions
+        ],
+    }
 
 
-def _asked(question: Question, reports: int) -> QuestionForm:
+def groups(task: Task, tag: str) -> tuple[_Group, ...]:
+    """The groups of a task as people read them; who does not tell is offered that first."""
+    own = told(task, tag).get("strata") or []
+    silent = texts("answer", tag)("question.skip")
+    found = []
+    for i, (name, values) in enumerate(task.strata.items()):
+        rest = [value for value in values if value != NOT_TOLD]
+        words = own[i]["values"] if own else rest
+        first = [(NOT_TOLD, silent)] if NOT_TOLD in values else []
+        title = own[i]["title"] if own else task.titles.get(name, name)
+        found.append(_Group(name, title, (*first, *zip(rest, words, strict=True))))
+    return tuple(found)
+
+
+def asked(task: Task, tag: str = "en") -> tuple[QuestionForm, ...]:
+    """Every question of a task in one of its languages."""
+    own, t = told(task, tag)["questions"], texts("answer", tag)
+    return tuple(_asked(q, words, _reports(task), t) for q, words in zip(task.questions, own, strict=True))
+
+
+def _asked(question: Question, words: Mapping[str, Any], reports: int, t: Texts) -> QuestionForm:
     found = question.explanation
-    told = found.over(reports)
     design, domain = found.design, found.design.domain
+    labels = tuple(words.get("labels") or ())
+    protected = getattr(design.kernel, "protected", ())
     common: dict[str, Any] = {
         "name": question.name,
-        "text": question.text,
-        "promise": tuple(told.text.splitlines()),
-        "phrase": told.phrase,
-        "levels": tuple((level, f"{number(level)}: {words}") for level, words in found.levels(reports)),
-        "harmless": tuple(_in_words(part) for part in found.harmless),
-        "counted": f"sent and protected like any other answer: {counted_as(question)}".rstrip(": "),
+        "text": words["text"],
+        "sure": _hundredths(found.over(1).sure),
+        "sure_all": _hundredths(found.over(reports).sure),
+        "level": _grade(found.over(reports).phrase),
+        "bound": "" if not found.disclosed else "some" if len(protected) else "between",
+        "levels": tuple(
+            (level, f"{t.language.number(level)}: {t(f'level.{_grade(phrase)}')}")
+            for level, phrase in found.levels(reports)
+        ),
+        "harmless": tuple(_in_words(part, question, labels, t) for part in found.harmless),
+        "counted": _counted(question, labels, t),
+        "unit": words.get("unit") or "",
+        "ends": tuple(words.get("ends") or ("", "")),
     }
     if design.kernel.kind == "pairs":
         low, high = design.params["range"]
-        return QuestionForm(**common, kind="ratings", choices=_choices(question, domain, ()), low=low, high=high)
+        return QuestionForm(**common, kind="ratings", choices=_choices(labels, domain, ()), low=low, high=high)
+    if "ticks" in question.design["domain"]:
+        most = question.design["domain"].get("most") or 0
+        choices = tuple(Choice(i, text) for i, text in enumerate(labels))
+        return QuestionForm(**common, kind="ticks", choices=choices, most=most if most < len(choices) else 0)
     if domain.border is not None:
         clip = bool(question.design["domain"].get("clip"))
         return QuestionForm(
@@ -104,22 +161,44 @@ def _asked(question: Question, reports: int) -> QuestionForm:
         )
     outlines = _outlines(question.design["domain"])
     kind = "places" if outlines else "choice"
-    choices = _choices(question, domain, found.disclosed, outlines)
+    choices = _choices(labels, domain, found.disclosed, outlines)
     none = own_none(question)
     first = [choice for choice in choices if choice.number == none]
     ordered = (*first, *(choice for choice in choices if choice.number != none))
     return QuestionForm(**common, kind=kind, choices=ordered, none=none)
 
 
+def _hundredths(sure: Fraction) -> int:
+    """Rounded up; what is nearly certain is 100."""
+    return min(100, -int(-100 * sure // 1))
+
+
+def _grade(phrase: str) -> int:
+    """The number of a word for protection, from 1 to 6."""
+    return next((number for number, (_, words) in enumerate(GRADES, 1) if words == phrase), len(GRADES) + 1)
+
+
+def _counted(question: Question, labels: Sequence[str], t: Texts) -> str:
+    """What those who give no answer are counted as."""
+    if question.none is None:
+        return t("question.counted.random")
+    if own_none(question) is not None or question.none == []:
+        return t("question.counted")
+    number = question.none
+    if isinstance(number, str) and question.labels:
+        number = labels[question.labels.index(number)]
+    return t("question.counted.as", answer=number if isinstance(number, (int, float, str)) else str(number))
+
+
 def _choices(
-    question: Question, domain: Domain, disclosed: Sequence[int], outlines: Sequence[tuple[str, Point]] = ()
+    labels: Sequence[str], domain: Domain, disclosed: Sequence[int], outlines: Sequence[tuple[str, Point]] = ()
 ) -> tuple[Choice, ...]:
-    texts = question.labels or tuple(str(number) for number in range(domain.answers))
+    words = labels or tuple(str(number) for number in range(domain.answers))
     named = {i for start, end in zip(disclosed[::2], disclosed[1::2], strict=True) for i in range(start, end)}
-    shapes = outlines or [("", (0.0, 0.0))] * len(texts)
+    shapes = outlines or [("", (0.0, 0.0))] * len(words)
     return tuple(
         Choice(i, text, i in named, outline, centre)
-        for i, (text, (outline, centre)) in enumerate(zip(texts, shapes, strict=True))
+        for i, (text, (outline, centre)) in enumerate(zip(words, shapes, strict=True))
     )
 
 
@@ -128,14 +207,17 @@ def _reports(task: Task) -> int:
     return task.count if task.memory == "fresh" else 1
 
 
-def _in_words(part: object) -> str:
+def _in_words(part: object, question: Question, labels: Sequence[str], t: Texts) -> str:
     """Answers that may be named, as consent is given to them: a label, a pair of numbers, or a range of numbers."""
     if isinstance(part, range):
-        return f"{part.start}" if len(part) == 1 else f"{part.start} to {part.stop - 1}"
+        shown = [labels[i] for i in part] if labels else []
+        ends = t("range", low=part.start, high=part.stop - 1) if len(part) > 1 else str(part.start)
+        return t.language.list(shown) if shown else ends
     if isinstance(part, tuple):
         low, high = part
-        return f"{number(low)} to {number(high)}"
-    return str(part)
+        return t("range", low=low, high=high)
+    known = question.labels or ()
+    return labels[known.index(str(part))] if part in known else str(part)
 
 
 # ---- maps

@@ -26,6 +26,8 @@ _LEFT = re.compile(r"(?<![.\w$])(?:import\b(?!\()|export\b(?=\s*[\w{*$]))")
 """An import or export that was not understood: methods may have these names."""
 _BEFORE_PATTERN = re.compile(r"(?:^|[(,=:\[!&|?{;~+\-*%<>^]|\breturn|\btypeof|\bcase)$")
 """After what a stroke begins a pattern, and does not divide."""
+_AROUND = re.compile(r"(?<!import) *([=,;:?(){}\[\]>&|]) *(?!from)")
+"""Signs that stand for themselves, whatever is beside them: plus, minus, strokes and less-than do not."""
 _TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 _RUN = re.compile(r"[^\"'`/{}]+")
 _PATTERN = re.compile(r"/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/")
@@ -94,8 +96,8 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
     yield "code", code
 
 
-def _lines(text: str, ends: Callable[[str], str]) -> str:
-    """A script without comments, `ends` of its lines mended; texts that go over lines stay as they are."""
+def _lines(text: str, ends: Callable[[str], str], within: Callable[[str], str] = str) -> str:
+    """A script without comments, `ends` of its lines mended, and its code `within` them; texts stay as they are."""
     held: list[str] = []
     written = ""
     for kind, part in _parts(text):
@@ -103,14 +105,18 @@ def _lines(text: str, ends: Callable[[str], str]) -> str:
         if "\0" in part or (over and re.search(r"\n\s*(?:import|export)\b", part)):
             raise _wrong(f"a text could be mistaken for something else: {part[:40]!r}")
         held += [part] if over else []
-        written += "\0" if over else part
+        written += "\0" if over else part if kind == "text" else within(part)
     lines = "".join(f"{line}\n" for each in written.split("\n") if (line := ends(each)))
     return re.sub("\0", lambda _: held.pop(0), lines)
 
 
 def stripped(text: str) -> str:
-    """A script without comments and without the spaces that begin and end its lines."""
-    return _lines(text, lambda line: line.strip(" \t"))
+    """A script without comments and without spaces that the language does not need.
+
+    >>> stripped("  const { a } = f(x, 'b  c');  // all")
+    "const{a}=f(x,'b  c');\\n"
+    """
+    return _lines(text, lambda line: line.strip(" \t"), lambda code: _AROUND.sub(r"\1", code))
 
 
 # ---- modules

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from threading import Thread
@@ -17,42 +16,26 @@ from typing import Any
 from deniable.collect.codec import load
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MissingExtraError
-from deniable.estimate.result import Estimate
-from deniable.mechanisms.registry import from_design
 from deniable.present.charts import estimate_chart, save
 from deniable.present.renderer import DrawingError
-from deniable.run.questions import question_of
-from deniable.run.results import Shown
 from deniable.service.limits.flights import Flights
 from deniable.service.limits.turns import short_turns
 from deniable.service.pages.drawing import Renderer
+from deniable.service.results.reading import shown_of
 
-__all__ = ["ALONE", "KINDS", "RENDERER", "drawn", "estimate_of", "get_ready", "once", "picture"]
+__all__ = ["ALONE", "KINDS", "RENDERER", "drawn", "get_ready", "once", "picture"]
 
 KINDS = {"svg": "image/svg+xml", "png": "image/png"}
 ALONE = {"content-security-policy": "default-src 'none'; sandbox"}
 """A picture that is opened as a page of its own can do nothing, whatever is written in it."""
 MOST = 40
 """Answers on one chart; the table has all of them."""
-_LEVEL = 0.95
 RENDERER = Renderer()
 """Draws for all pages."""
 atexit.register(RENDERER.close)
 _ASIDE = ThreadPoolExecutor(1, thread_name_prefix="pages")
 _KEPT: Flights[Hashable, bytes] = Flights(256)
 """Pictures and pages by what is on them."""
-
-
-def estimate_of(tally: Tally, labels: tuple[str, ...] | None) -> Estimate:
-    """The estimate of a published tally, with the task's labels."""
-    found = from_design(tally.design).estimate(tally)
-    return found if labels is None or len(labels) != len(found.labels) else replace(found, labels=labels)
-
-
-def shown_of(tally: Tally, labels: tuple[str, ...] | None, level: float = _LEVEL) -> Shown:
-    """The same with intervals, ready for tables and charts."""
-    mechanism = from_design(tally.design).name
-    return question_of(mechanism).show(estimate_of(tally, labels), level, "reporters", False)
 
 
 @cache

@@ -19,11 +19,12 @@ from deniable.service.http.routes import Row, key_of
 from deniable.service.ingest import REASONS
 from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
-from deniable.service.pages.looking import alarm, compared, doubled, needed, strata_of, told
+from deniable.service.pages.looking import alarm, compared, doubled, needed, told
 from deniable.service.pages.render import compressed, html, page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
+from deniable.service.results.reading import strata_of
 from deniable.service.store.contract import Store
 from deniable.service.tasks import counted_as
 

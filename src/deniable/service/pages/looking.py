@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from deniable.collect.codec import load
-from deniable.collect.tally import Tally
-from deniable.errors import DeniableError, FormatError, ParameterError
+from deniable.errors import DeniableError, ParameterError
 from deniable.estimate.result import Estimate
 from deniable.present.tables import number, percent
 from deniable.service.ingest import NEVER
-from deniable.service.pages.charts import estimate_of
 from deniable.service.release import PUBLISHED, Window
+from deniable.service.results.reading import estimate_in, strata_of
 from deniable_client.task import Question, Task
 
-__all__ = ["alarm", "compared", "doubled", "needed", "strata_of", "tally_in", "told"]
+__all__ = ["alarm", "compared", "doubled", "needed", "told"]
 
 _SHOWN = 50
 """Answers in a table that is open; the others unfold."""
@@ -71,19 +68,6 @@ def _interval(
     return found
 
 
-def strata_of(group: Mapping[str, Any]) -> str:
-    """A group in words: the name that it was published with, or, by older programs, the strata that it has."""
-    return group.get("name") or "; ".join(", ".join(strata.values()) for strata in group["strata"])
-
-
-def tally_in(part: Mapping[str, Any]) -> Tally:
-    """The tally that was published with an estimate."""
-    found = load(b64decode(part["tally"]))
-    if not isinstance(found, Tally):
-        raise FormatError("what is published has no tally in it.")
-    return found
-
-
 # ---- comparisons
 
 
@@ -107,7 +91,7 @@ def compared(task: Task, question: Question, windows: Sequence[Window], most: in
     found = []
     for (first, one), (second, two) in pairs:
         try:
-            a, b = (estimate_of(tally_in(part), question.labels) for part in (one, two))
+            a, b = (estimate_in(part, question) for part in (one, two))
             found.append(_compared(first, second, a, b, len(pairs)))
         except DeniableError:  # no unbiased estimate, so nothing to compare: the windows say so
             return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -12,13 +13,16 @@ from starlette.responses import Response
 
 from deniable.present.clean import clean
 from deniable.service.pages import assets
+from deniable.service.texts.catalogue import bdi
+from deniable.service.texts.languages import language
 
 __all__ = ["POLICY", "compressed", "drawn_page", "html", "page", "refused", "takes_gzip"]
 
 html = "text/html"
+_ALONE = "frame-ancestors 'none'"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    f"form-action 'self'; base-uri 'none'; {_ALONE}"
 )
 """Nothing inline, nothing from elsewhere, in nobody's frame."""
 _HEADERS = {
@@ -37,7 +41,7 @@ def _drawable(part: Any) -> Any:
 
 @cache
 def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("deniable.service.pages"),
         autoescape=True,
         finalize=_drawable,
@@ -45,6 +49,8 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["bdi"] = bdi
+    return made
 
 
 def page(template: str, status: int = 200, /, **parts: Any) -> Response:
@@ -53,15 +59,22 @@ def page(template: str, status: int = 200, /, **parts: Any) -> Response:
     return Response(text, status, dict(_HEADERS), f"{html}; charset=utf-8")
 
 
-def drawn_page(text: bytes, small: bool) -> Response:
-    """A page that was drawn before; `small` if it is compressed."""
+def drawn_page(text: bytes, small: bool, frames: Sequence[str] = ()) -> Response:
+    """A page for browsers of every language that was drawn before; `small` if it is compressed.
+
+    `frames` are the sites that may show it in a frame.
+    """
     more = {"content-encoding": "gzip"} if small else {}
-    return Response(text, 200, {**_HEADERS, **more, "vary": "accept-encoding"}, f"{html}; charset=utf-8")
+    if frames:
+        more["content-security-policy"] = POLICY.replace(_ALONE, f"frame-ancestors {' '.join(frames)}")
+    headers = {**_HEADERS, **more, "vary": "accept-encoding, accept-language"}
+    return Response(text, 200, headers, f"{html}; charset=utf-8")
 
 
-def refused(status: int, title: str, text: str) -> Response:
-    """A page that says why there is none."""
-    return page("refused.html", status, title=title, text=text)
+def refused(status: int, title: str, text: str, tag: str = "en") -> Response:
+    """A page that says why there is none, in the language of a tag."""
+    shown = language(tag)
+    return page("refused.html", status, title=title, text=text, tag=shown.tag, direction=shown.direction)
 
 
 def takes_gzip(request: Request) -> bool:

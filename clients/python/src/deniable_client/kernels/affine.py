@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -10,6 +10,7 @@ from deniable_client.errors import require
 from deniable_client.exact import keep_threshold
 from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value, check_whole
 from deniable_client.kernels.geometry import is_prime
+from deniable_client.kernels.laws import OneOf
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
@@ -61,6 +62,11 @@ class Affine(Base):
         return cls(k, q, m, j, zero, root, keep_threshold(epsilon, points, q - points))
 
     @property
+    def blocks(self) -> tuple[int, ...]:
+        """The numbers that say what blocks there are."""
+        return self.q, self.m, self.j, self.zero, self.g
+
+    @property
     def step(self) -> int:
         """Points of a class: h."""
         return (self.q - 1) // self.m
@@ -91,13 +97,26 @@ class Affine(Base):
         return max(1, favoured - (self.q - self.k))
 
     @property
+    def law(self) -> OneOf:
+        """See `Base.law`: given the union, whose choice looks at nothing, a report is one of q shifts."""
+        return OneOf.of(self.q, self.keep, self.points)
+
+    @property
     def width(self) -> int:
         return uint_width(self.order)
 
     def randomise(self, x: int, words: Words) -> bytes:
+        return self._block(x, words, lambda: below(self.m, words))
+
+    def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
+        """`randomise` with a union that was dealt beforehand, without looking at the value: private for every one."""
+        check_whole("coin", coin, 0, self.m - 1, "It is the union that the collector dealt.")
+        return self._block(x, words, lambda: coin)
+
+    def _block(self, x: int, words: Words, union: Callable[[], int]) -> bytes:
         check_value(x, self.k)
         kept = happens(self.keep, words)
-        i = below(self.m, words)
+        i = union()
         own = self.points
         turn, place = divmod(below(own if kept else self.q - own, words), self.step)
         skipped, last = (0, self.j) if kept else (self.j, self.m - self.j)

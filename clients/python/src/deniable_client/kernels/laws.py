@@ -76,16 +76,16 @@ class Bits(Law):
 
 @dataclass(frozen=True, slots=True)
 class OneOf(Law):
-    """One of `size` answers (for hashing: given the seed), the own one with chance `own`, any other with `rest`."""
+    """One of `size` answers (for hashing: given the seed), each own one with chance `own`, any other with `rest`."""
 
     size: int
     own: Fraction
     rest: Fraction
 
     @classmethod
-    def of(cls, size: int, keep: int) -> OneOf:
-        """The own answer with chance keep/2**64."""
-        return cls(size, Fraction(keep, _WORD), Fraction(_WORD - keep, _WORD * (size - 1)))
+    def of(cls, size: int, keep: int, favoured: int = 1) -> OneOf:
+        """One of the `favoured` own answers with chance keep/2**64."""
+        return cls(size, Fraction(keep, _WORD * favoured), Fraction(_WORD - keep, _WORD * (size - favoured)))
 
     @property
     def blind(self) -> OneOf:
@@ -95,6 +95,7 @@ class OneOf(Law):
         return _log(factor * max(self.own / its.own, self.rest / its.rest))
 
     def other(self, its: Any) -> float:
+        """See `Law.other`; an answer that two values have in common tells what it does in `same`."""
         third = [self.rest / its.rest] if self.size > 2 else []
         return _log(max(self.own / its.rest, self.rest / its.own, *third))
 

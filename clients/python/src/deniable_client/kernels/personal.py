@@ -43,7 +43,7 @@ def form_of(kernel: Any) -> tuple[object, ...]:
     if isinstance(kernel, Utility):
         beside = bool(kernel.attach)
         return kernel.kind, kernel.k, kernel.sensitive, beside, kernel.blind, *(form_of(base) for base in kernel.base)
-    return kernel.kind, kernel.k, kernel.width, getattr(kernel, "g", 0)
+    return kernel.kind, kernel.k, kernel.width, getattr(kernel, "blocks", getattr(kernel, "g", 0))
 
 
 def check_data(kernel: Any) -> None:
@@ -56,7 +56,7 @@ def check_data(kernel: Any) -> None:
         require(told, "data", kernel, "with blind reports, and values disclosed alone now and then", hint)
     inner = inner_of(kernel)
     known = getattr(inner, "law", None) is not None
-    require(known, "data", inner.kind, "response, unary or hashing kernels, or utility kernels on these")
+    require(known, "data", inner.kind, "response, unary, hashing or affine kernels, or utility kernels on these")
 
 
 def same_value(a: Any, b: Any) -> float:

@@ -1,7 +1,7 @@
 """Mechanism of the best release: a table with its promise, and what each of its outputs is read as.
 
-A design carries its whole numbers, the expected loss and the bound that was proved when it was made. Whoever reads it
-checks every pair of the promise exactly and recomputes the loss. Mathematics: docs/maths/release.md.
+A design carries its whole numbers, the expected loss, and a bound with its proof. Whoever reads it checks every pair of
+the promise exactly, recomputes the loss, and the bound from its proof. Mathematics: docs/maths/release.md.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from deniable.mechanisms.metric.base import MetricMechanism, outputs_of
 from deniable.mechanisms.metric.losses import losses_of
 from deniable.mechanisms.optimal.base import promised_epsilon
 from deniable.mechanisms.optimal.release.programme import Progress
+from deniable.mechanisms.optimal.release.proof import PROOF_MAX, Row, proved
 from deniable.mechanisms.optimal.release.solution import LOST_MAX, check_loss, release
 from deniable.mechanisms.optimal.whole import BLIND_MAX
 from deniable.mechanisms.optimal.written import Written, budgets_of
@@ -80,7 +81,9 @@ class OptimalRelease(MetricMechanism):
     value: float
     """The expected loss of one report: what is recomputed from the table must agree with it."""
     least: float
-    """No channel that keeps the promise has less: proved by the multipliers of a linear programme."""
+    """No channel that keeps the promise has less: proved by `multipliers`, or stated where these would be too many."""
+    multipliers: tuple[Row, ...] | None = None
+    """The proof of the bound."""
     blind: int = 0
     """Words, of 2**64, that were set aside for rounding."""
     family: ClassVar[str] = "optimal-release"
@@ -105,13 +108,22 @@ class OptimalRelease(MetricMechanism):
         """`FormatError` unless the stated loss is that of the whole numbers, and the bound not above it."""
         own, scale = self.stated_loss, float(self.loss_matrix().max())
         near = math.isfinite(self.value) and abs(self.value - own) <= _STATED * own + LOST_MAX * scale
-        below = math.isfinite(self.least) and 0 <= self.least <= own + LOST_MAX * scale
+        most = own if self.multipliers is None else self._proved
+        below = math.isfinite(self.least) and 0 <= self.least <= most + LOST_MAX * scale
         if not (near and below):
             raise FormatError(
                 f"the design does not agree with itself: it states a loss of {self.value:.9g} and a bound of "
-                f"{self.least:.9g}, but the loss of its table is {own:.9g}.",
+                f"{self.least:.9g}, but the loss of its table is {own:.9g}"
+                + ("." if self.multipliers is None else f", and its certificate proves {self._proved:.9g}."),
                 "It was changed, or its prior or its losses were.",
             )
+
+    @cached_property
+    def _proved(self) -> float:
+        """The bound that the multipliers prove."""
+        require(len(self.multipliers or ()) <= PROOF_MAX, "multipliers", len(self.multipliers or ()), f"<= {PROOF_MAX}")
+        prior = None if self.case == _WORST else self.losses.weights(self.prior)
+        return proved(self.multipliers or (), self.losses.matrix(), prior, self.promise.closed.budgets)
 
     @classmethod
     def of_design(cls, design: Design, domain: Domain) -> Self:
@@ -122,6 +134,8 @@ class OptimalRelease(MetricMechanism):
         params = design["params"].items()
         own: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in params}
         stated = {"value": own.pop("loss"), "least": own.pop("bound")}
+        if "multipliers" in own:
+            stated["multipliers"] = tuple(map(tuple, own.pop("multipliers")))
         return cls(epsilon=design["epsilon"], domain=domain, name=design["mechanism"], table=kernel, **stated, **own)
 
     def at(self, epsilon: float) -> Self:
@@ -140,7 +154,8 @@ class OptimalRelease(MetricMechanism):
         own: dict[str, Any] = {"points": list(self.points)}
         own |= {} if self.prior is None else {"prior": list(self.prior)}
         own |= {} if self.case is None else {"case": self.case}
-        return own | {"loss": self.value, "bound": self.least, "blind": self.blind}
+        own |= {"loss": self.value, "bound": self.least, "blind": self.blind}
+        return own if self.multipliers is None else own | {"multipliers": [list(row) for row in self.multipliers]}
 
     # ---- what is sampled, promised and kept
 
@@ -192,15 +207,15 @@ class OptimalRelease(MetricMechanism):
         return self.stated_loss
 
     def bound(self) -> float:
-        """The least loss of any mechanism with this promise, as it was proved when the design was made."""
-        return self.least
+        """The least loss of any mechanism with this promise: as it is proved, or stated where there is no proof."""
+        return self.least if self.multipliers is None else max(0.0, self._proved)
 
     @property
-    def certificate(self) -> dict[str, float]:
-        """The loss of the whole numbers, the bound that the design states, and the gap as a share of the bound."""
-        own = self.stated_loss
-        gap = max(0.0, own - self.least) / self.least if self.least > 0 else 0.0
-        return {"value": own, "bound": self.least, "gap": gap}
+    def certificate(self) -> dict[str, Any]:
+        """The loss of the whole numbers, the bound, the gap as a share of it, and whether the bound is proved."""
+        own, bound = self.stated_loss, self.bound()
+        gap = max(0.0, own - bound) / bound if bound > 0 else 0.0
+        return {"value": own, "bound": bound, "gap": gap, "proved": self.multipliers is not None}
 
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: without a prior all values are equally likely."""
@@ -291,5 +306,6 @@ def make_release(
         case=_WORST if worst else None,
         value=found.value,
         least=found.bound,
+        multipliers=found.proof,
         blind=round(found.blind * 2**WORD_BITS),
     )

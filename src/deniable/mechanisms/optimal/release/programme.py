@@ -50,6 +50,9 @@ class Solution:
     """No channel that keeps the promise has less."""
     prior: FloatArray
     """The prior of the bound: the given one, or the least favourable one."""
+    arcs: Arcs
+    multipliers: FloatArray
+    """Of the inequalities (rows) of each output: what proves the bound."""
     form: str
     """Which inequalities were given to the solver: pairs, hubs, or pairs that were added when broken."""
     rounds: int
@@ -99,10 +102,11 @@ def least_loss(
     weights = found.weights if prior is None else prior
     cost = goal.cost(weights)
     mended = _mended(arcs, cost, found.rows, found.multipliers, found.nodes)
-    bound = max(bound_of(arcs, cost, found.rows, each) for each in (found.multipliers, mended))
+    bounds = [(bound_of(arcs, cost, found.rows, each), each) for each in (found.multipliers, mended)]
+    bound, best = max(bounds, key=lambda each: each[0])
     matrix = found.nodes[:k]
     form = "pairs, added when broken" if lazily else arcs.form
-    return Solution(matrix, goal.value(matrix), bound, weights, form, rounds)
+    return Solution(matrix, goal.value(matrix), bound, weights, arcs, best, form, rounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

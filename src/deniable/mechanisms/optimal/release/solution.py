@@ -12,6 +12,7 @@ from deniable.core.promise.ranges import members
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import DeniableError, InWords, require
 from deniable.mechanisms.optimal.release.programme import Progress, Solution, least_loss
+from deniable.mechanisms.optimal.release.proof import PROOF_MAX, Row, proof_of, proved
 from deniable.mechanisms.optimal.release.snapping import pieces_of, shares_of_pieces
 from deniable.mechanisms.optimal.whole import Whole, whole
 
@@ -34,7 +35,9 @@ class Release:
     value: float
     """The expected loss of the whole numbers, or that of the worst value."""
     bound: float
-    """No channel that keeps the promise has less: from the multipliers of `solution`, whoever found them."""
+    """No channel that keeps the promise has less: by `proof`, or by the multipliers of `solution`."""
+    proof: tuple[Row, ...] | None
+    """What proves the bound, for those who read the design; None where it is too long."""
     blind: float
     """Share of reports that may be made without looking at the value."""
     solution: Solution
@@ -88,14 +91,20 @@ def release(
     made = whole(shares, promise.budgets[np.ix_(first, first)])
     points = _points(outputs, made, table)
     each = (made.matrix[owner] * table[:, points]).sum(axis=1)
-    value, bound = float(each.max() if weights is None else weights @ each), max(0.0, found.bound * scale)
+    value = float(each.max() if weights is None else weights @ each)
+    given = found.prior if weights is None else weights
+    proof = proof_of(found.arcs, found.multipliers * scale, table, given, owner.tolist(), worst=weights is None)
+    short = len(proof) <= PROOF_MAX
+    bound = max(0.0, proved(proof, table, weights, closed.budgets) if short else found.bound * scale)
     if value - found.value * scale > LOST_MAX * scale:
         raise DeniableError(
             f"the whole numbers of this channel lose {value:.9g} instead of {found.value * scale:.9g}.",
             "Use larger budgets, or fewer values.",
         )
     rows = tuple(zip(*made.columns, strict=True))
-    return Release(tuple(rows[i] for i in owner.tolist()), points, value, bound, made.blind_share, found)
+    return Release(
+        tuple(rows[i] for i in owner.tolist()), points, value, bound, proof if short else None, made.blind_share, found
+    )
 
 
 def _merged(budgets: FloatArray) -> tuple[list[int], IntArray]:

@@ -1,0 +1,1 @@
+"""The commands of a workbench: sweeps, designs side by side, and files that are verified."""

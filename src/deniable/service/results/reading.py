@@ -1,0 +1,103 @@
+"""Estimates read from what was published: for those who answered, as it was published, or for the population."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, get_args
+
+from deniable.collect.codec import load
+from deniable.collect.tally import Tally
+from deniable.core.types import Target
+from deniable.errors import DeniableError, FormatError, require
+from deniable.estimate.result import Estimate
+from deniable.mechanisms.registry import from_design
+from deniable.run.questions import question_of
+from deniable.run.results import Shown
+from deniable.service.release import LEVEL, PUBLISHED, Window
+from deniable_client.task import Question
+
+__all__ = [
+    "TARGETS",
+    "check_target",
+    "estimate_in",
+    "estimated",
+    "published",
+    "shown_of",
+    "strata_of",
+    "tally_in",
+]
+
+TARGETS: tuple[Target, ...] = get_args(Target)
+"""What intervals may be for; pages and tables are for the population unless they are told otherwise."""
+Labels = tuple[str, ...] | None
+
+
+def check_target(given: str) -> Target:
+    """The target of a name; an error for any other."""
+    require(given in TARGETS, "target", given, f"one of {', '.join(TARGETS)}")
+    return next(target for target in TARGETS if target == given)
+
+
+def tally_in(part: Mapping[str, Any]) -> Tally:
+    """The tally that was published with an estimate."""
+    found = load(b64decode(part["tally"]))
+    if not isinstance(found, Tally):
+        raise FormatError("what is published has no tally in it.")
+    return found
+
+
+def _estimate_of(tally: Tally, labels: Labels) -> Estimate:
+    """The estimate of a published tally, with the task's labels."""
+    found = from_design(tally.design).estimate(tally)
+    return found if labels is None or len(labels) != len(found.labels) else replace(found, labels=labels)
+
+
+def shown_of(tally: Tally, labels: Labels, target: Target = "reporters") -> Shown:
+    """The same with intervals, ready for tables and charts."""
+    mechanism = from_design(tally.design).name
+    return question_of(mechanism).show(_estimate_of(tally, labels), LEVEL, target, False)
+
+
+@lru_cache(maxsize=512)
+def _read(tally: str, labels: Labels) -> Estimate:
+    return _estimate_of(tally_in({"tally": tally}), labels)
+
+
+@lru_cache(maxsize=512)
+def _shown(tally: str, labels: Labels, target: Target) -> Mapping[str, Any]:
+    return shown_of(tally_in({"tally": tally}), labels, target).document()
+
+
+def estimate_in(part: Mapping[str, Any], question: Question) -> Estimate:
+    """The estimate of what was published about a question or a group; it is made once for all who ask."""
+    return _read(part["tally"], question.labels)
+
+
+def estimated(part: Mapping[str, Any], question: Question, target: Target) -> Mapping[str, Any] | None:
+    """The published estimate as plain data, with intervals for a target; None where there is none.
+
+    For the reporters it is what was published, to the last digit.
+    """
+    known: Mapping[str, Any] | None = part.get("estimate")
+    if known is None or target == known.get("target", "reporters"):
+        return known
+    try:
+        return _shown(part["tally"], question.labels, target)
+    except DeniableError:  # this design has intervals for those who answered only; the document says for whom
+        return known
+
+
+def published(windows: Sequence[Window], question: str) -> Iterator[tuple[Window, Mapping[str, Any]]]:
+    """The windows in which a question is published, and what is told there."""
+    for window in windows:
+        for part in (window.document or {}).get("questions", ()):
+            if part["question"] == question and part["state"] == PUBLISHED:
+                yield window, part
+
+
+def strata_of(group: Mapping[str, Any]) -> str:
+    """A group in words: the name that it was published with, or, by older programs, the strata that it has."""
+    return group.get("name") or "; ".join(", ".join(strata.values()) for strata in group["strata"])

@@ -1,0 +1,105 @@
+"""Pages that lead to a survey: its QR code, a sheet to print, and the script that puts it into somebody's page."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from deniable.service.access.keys import Role
+from deniable.service.collector import Collector
+from deniable.service.http.routes import Row
+from deniable.service.pages import assets
+from deniable.service.pages.asking import asked, told
+from deniable.service.pages.render import compressed, html, page
+from deniable.service.pages.survey import LANG, known_task, missing, tag_of
+from deniable.service.sharing.qr import svg
+from deniable.service.texts.catalogue import bdi, texts
+from deniable_client.task import Task
+
+__all__ = ["ROWS"]
+
+_PICTURE = "image/svg+xml"
+_HOUR = "public, max-age=3600"
+
+
+def _address(collector: Collector, request: Request, task: Task) -> str:
+    """Where people find a survey, in the language that was chosen."""
+    base = collector.settings.public_url or f"{request.url.scheme}://{request.url.netloc}"
+    chosen = request.query_params.get("lang", "")
+    return f"{base}/t/{task.id}" + (f"?lang={chosen}" if chosen and chosen == tag_of(task, request) else "")
+
+
+async def code(collector: Collector, request: Request) -> Response:
+    """The address of a survey as a QR code."""
+    known = await known_task(collector, request)
+    if known is None:
+        return missing(request)
+    task = known.intake.task
+    title = texts("answer", tag_of(task, request))("print.alt")
+    picture = svg(_address(collector, request, task), title)
+    return compressed(Response(picture, 200, {"cache-control": "no-store"}, _PICTURE), request)
+
+
+async def sheet(collector: Collector, request: Request) -> Response:
+    """The questions of a survey on paper, with the way to it."""
+    known = await known_task(collector, request)
+    if known is None:
+        return missing(request)
+    task = known.intake.task
+    tag = tag_of(task, request)
+    t, own, address = texts("answer", tag), told(task, tag), _address(collector, request, task)
+    query = address.partition("?")[2]
+    made = page(
+        "print.html",
+        t=t.html,
+        bdi=bdi,
+        tag=tag,
+        ui=t.language.tag,
+        direction=t.language.direction,
+        title=own["subject"],
+        own=own,
+        task=task,
+        questions=asked(task, tag),
+        address=address,
+        picture=f"/t/{task.id}/qr.svg" + (f"?{query}" if query else ""),
+    )
+    return compressed(made, request)
+
+
+async def element(_: Collector, request: Request) -> Response:
+    """The script of the element `<deniable-survey>`, under an address that does not change."""
+    found = assets.asset("embed.js")
+    assert found is not None
+    return compressed(Response(found.plain, 200, {"cache-control": _HOUR}, found.kind), request)
+
+
+ROWS = (
+    Row(
+        method="GET",
+        path="/t/{id}/qr.svg",
+        role=Role.PUBLIC,
+        handler=code,
+        summary="The address of a survey as a QR code.",
+        answers={200: _PICTURE},
+        problems=("not-found",),
+        query={"lang": LANG},
+    ),
+    Row(
+        method="GET",
+        path="/t/{id}/print",
+        role=Role.PUBLIC,
+        handler=sheet,
+        summary="The questions of a survey on paper, with the way to it.",
+        answers={200: html},
+        problems=("not-found",),
+        query={"lang": LANG},
+    ),
+    Row(
+        method="GET",
+        path="/embed.js",
+        role=Role.PUBLIC,
+        handler=element,
+        summary="The script of the element that shows a survey in a frame of another site.",
+        answers={200: "text/javascript"},
+    ),
+)
