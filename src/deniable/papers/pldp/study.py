@@ -177,7 +177,7 @@ def _run(
 ) -> tuple[dict[str, FloatArray], float, float]:
     """The estimates of one run by method, the printed EMOA's sum, and the seconds that EM took."""
     t = len(m.levels)
-    held = np.ascontiguousarray(rng.generator().multinomial(people, m.shares).T)
+    held = np.ascontiguousarray(rng.generator().multinomial(people, np.array(m.shares)).T)
     collect = drawn if m.base in ("sue", "oue") and not _WHOLE & set(methods) else _reported
     found = collect(m, held, rng)
     counts, out = m.level_counts(found.tally), dict[str, FloatArray]()

@@ -147,8 +147,8 @@ def forty(context: Context) -> Evidence:
 def work(_: Context) -> Evidence:
     """Operations of the server for a report, as the planner counts them: a hash for each item, or additions."""
     found: dict[str, float] = {}
-    for data, (n, s, _, _) in DATA.items():
-        spent = {}
+    for data, setting in DATA.items():
+        (n, s), spent = setting[:2], {}
         for label, name in (("uSS", "ss"), ("uUE", "oue"), ("uLH", "olh")):
             counted = MECHANISMS[name].traits.work
             assert counted is not None
