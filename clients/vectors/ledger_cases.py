@@ -48,6 +48,8 @@ VALUES: dict[str, list[Any]] = {
     "codes": [0.1, 0.9],
     "places": ["a", "b"],
     "labels": ["a", "c"],
+    "several": [["c", "a"], []],
+    "several, any number": [[0, 1, 3], ["0"]],
 }
 
 

@@ -44,6 +44,7 @@ from deniable_client.kernels import (
     Projective,
     Recode,
     Response,
+    Several,
     SignedHashing,
     SignedInterval,
     SignedUnary,
@@ -424,6 +425,21 @@ def box_kernels() -> list[tuple[float, Kernel]]:
     return [(e, Box.calibrate(e, sizes, shape)) for e, sizes, shape in cases]
 
 
+def several_kernels() -> list[tuple[float, Kernel]]:
+    """Ticked options: few and many of them, one and several outputs, dummies and outputs for what is not ticked."""
+    cases = (
+        (1.0, 4, 2, 2, 1),
+        (2.0, 5, 5, 5, 1),
+        (0.5, 20, 5, 5, 2),
+        (1.0, 60, 3, 3, 6),
+        (4.0, 3, 1, 1, 2),
+        (1.0, 12, 4, 12, 1),
+        (0.5, 32, 32, 32, 1),
+        (1.0, 33, 2, 2, 29),
+    )
+    return [(e, Several.calibrate(e, *numbers)) for e, *numbers in cases]
+
+
 def interaction_kernels() -> list[tuple[float, Kernel]]:
     """Cells of two and of three questions; numbers of answers that g divides, and others."""
     shapes = (
@@ -464,6 +480,7 @@ OTHERS = {
     "lattice": lattice_kernels,
     "arc": arc_kernels,
     "box": box_kernels,
+    "several": several_kernels,
     "interaction": interaction_kernels,
     "windows": windows_kernels,
 }

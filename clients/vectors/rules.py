@@ -48,6 +48,11 @@ def box(sizes: list[str], shape: list[str], keep: float) -> Design:
     return kernel("box", sizes=sizes, shape=shape, keep=part(keep))
 
 
+def several(options: int, ticks: int, marks: int, size: int, keep: float) -> Design:
+    """A kernel of ticked options."""
+    return kernel("several", options=options, ticks=ticks, marks=marks, size=size, keep=part(keep))
+
+
 def utility(k: int, sensitive: list[str], base: list[Design], plain: float) -> Design:
     """A utility kernel with blind reports."""
     return kernel("utility", k=k, sensitive=sensitive, base=base, plain=part(plain), attach=0, blind=1)
@@ -206,6 +211,16 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
     "labels": (GRR | {"domain": {"labels": ["a", "b"], "missing": "a", "other": "b"}}, None),
     **written_cases.GOOD,
     "box": (design("box", 1.0, 12, {"sizes": [4, 3], "shape": [2, 1]}, box(["4", "3"], ["2", "1"], 0.3)), None),
+    "several": (
+        design("several", 1.0, 0, {"most": 2, "marks": 2, "size": 1}, several(4, 2, 2, 1, 0.5))
+        | {"domain": {"ticks": ["a", "b", "c", "d"], "most": 2}},
+        None,
+    ),
+    "several, any number": (
+        design("several", 1.0, 0, {"most": 4, "marks": 4, "size": 1}, several(4, 4, 4, 1, 0.7))
+        | {"domain": {"ticks": 4, "most": 4}},
+        None,
+    ),
     "interaction": (
         design(
             "interaction",
@@ -368,6 +383,35 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "kernel": [box(["2"] * 33, ["1"] * 33, 0.5), box([str(1 << 17)] * 2, ["1", "1"], 0.5), subset(12, 2, 0.3)],
         "domain.k": [7, 13],
     },
+    "several": {
+        "params.most": [1, 3, "2", 2.5, None],
+        "params.marks": [4, 1, None],
+        "params.size": [2, 0, None],
+        "params.form": ["padded"],
+        "kernel.options": ["5", "1", "0", "65", 4],
+        "kernel.ticks": ["1", "0", "5", "4"],
+        "kernel.marks": ["1", "3", "4", "0"],
+        "kernel.size": ["0", "2", "5"],
+        "kernel.keep": ["0", str(WORD), None],
+        "kernel.k": ["11"],
+        "kernel": [
+            subset(11, 1, 0.2),
+            several(64, 64, 64, 1, 0.5),
+            several(65, 1, 1, 1, 0.5),
+            several(64, 4, 4, 40, 0.5),
+        ],
+        "domain": [{"k": 11}, {"ticks": 10, "most": 1}, {"ticks": 4, "most": 1}, {"ticks": 4}, {"most": 2}],
+        "domain.ticks": [["a", "b", "c"], ["a", "b", "c", "c"], 3, 5, 4.5, "abcd", None, [1, 2, 3, 4], ["a"], 1, 65],
+        "domain.most": [0, 1, 3, 4, "2", None, 2.5],
+        "domain.k": [11],
+        "domain.labels": [["a", "b", "c", "d"]],
+    },
+    "several, any number": {
+        "domain": [{"ticks": 15, "most": 1}, {"ticks": 4, "most": 3}, {"k": 16}],
+        "kernel.size": ["2"],
+        "kernel.marks": ["2", "5"],
+        "mechanism": ["grr", "box", "ss"],
+    },
     "interaction": {
         "params.sizes": [[3, 4], [12], [4], [4, 3, 1], "4,3", 12, None, [4, True], [4, "3"], [4.5, 3]],
         "params.g": [3, "4", None],
@@ -414,6 +458,8 @@ LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
     "privkv": {"kernel.base.flip": [part(0.1)]},
     **written_cases.LEAKS,
     "box": {"epsilon": [0.7], "kernel.keep": [part(0.36), part(0.06), "1", str(WORD - 1)]},
+    "several": {"epsilon": [0.6], "kernel.keep": [part(0.6), part(0.1), "1", str(WORD - 1)]},
+    "several, any number": {"epsilon": [0.8], "kernel.keep": [part(0.75), part(0.25), "1", str(WORD - 1)]},
     "interaction": {"kernel.keep": [part(0.48), part(0.05), "1", str(WORD - 1)], "epsilon": [0.5]},
     "windows": {
         "epsilon": [0.5],

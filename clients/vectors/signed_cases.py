@@ -32,6 +32,8 @@ NONE: dict[str, Any] = {
     "places": "a",
     "labels": "a",
     "uue-levels": 1,
+    "several": [],
+    "several, any number": [0, 2],
 }
 """The answer for no answer, where it is not 0."""
 

@@ -239,6 +239,18 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--seed": ("grr --k 4 --n 200 --runs 1 --epsilons 1", "1", "2"),
         "--every": ("grr --k 4 --n 200 --runs 2 --epsilons 1 --out written.csv --force", None, ""),
     },
+    "compare": {
+        "names": ("--epsilon 1 --k 4", "grr", "ss"),
+        "--epsilon": ("grr --k 4", "1", "2"),
+        "--k": ("grr --epsilon 1", "4", "5"),
+        "--labels": ("grr --epsilon 1", "a,b", "a,b,c"),
+        "--labels-file": ("grr --epsilon 1", "two.txt", "three.txt"),
+        "--n": ("grr --epsilon 1 --k 4", "100", "200"),
+    },
+    "verify": {
+        "file": ("", "design.json", "other.json"),
+        "--diff": ("design.json", "design.json", "other.json"),
+    },
     "attack": {
         "--prior": ("grr --epsilon 1 --k 8 --reports 2000 --seed 1", "uniform", "zipf:2"),
         "--tuned": ("grr --epsilon 1 --k 8 --reports 2000 --seed 1 --prior zipf:2", None, ""),

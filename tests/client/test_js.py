@@ -120,6 +120,8 @@ def test_clients_agree_about_a_hundred_thousand_reports_of_surveys(
 FAULTS = [
     ("kernels/box.js", "kept || j < miss", "kept || j <= miss", "box"),
     ("kernels/box.js", "if (holds) words.word();", "if (!holds) words.word();", "box"),
+    ("kernels/several.js", "kept ? met : 0n", "kept ? 1n : 0n", "several"),
+    ("kernels/several.js", "upTo(marks - BigInt(ticked.length))", "upTo(marks)", "several"),
     ("exact.js", "words.word() < threshold", "words.word() <= threshold", ""),
     ("exact.js", ">= size % n", "> size % n", ""),
     ("exact.js", "last < n; last++", "last < n - 1n; last++", ""),

@@ -46,7 +46,7 @@ FILES = (
     "lattice",
     "arc",
 )
-FILES += ("box", "interaction", "windows")
+FILES += ("box", "interaction", "several", "windows")
 CASES = [(name, case) for name in FILES for case in json.loads((FOLDER / f"{name}.json").read_text())["cases"]]
 IDS = [f"{name}-{case['kernel']['kind']}-{i}" for i, (name, case) in enumerate(CASES)]
 

@@ -43,6 +43,7 @@ from deniable_client.kernels import (
     Projective,
     Recode,
     Response,
+    Several,
     SignedHashing,
     SignedInterval,
     SignedSubset,
@@ -167,6 +168,7 @@ EXACT: dict[str, Maker] = {
     "response": lambda rng: Response(rng.randint(2, 4), threshold(rng)),
     "subset": lambda rng: Subset(4, rng.randint(1, 3), threshold(rng)),
     "box": lambda rng: Box(*rng.choice([((2, 2), (1, 1)), ((3, 2), (2, 1)), ((2, 2, 2), (1, 1, 1))]), threshold(rng)),
+    "several": lambda rng: Several(*rng.choice([(3, 1, 1, 2), (3, 2, 2, 1), (2, 2, 2, 1)]), threshold(rng)),
     "unary": unary,
     "hadamard": lambda rng: Hadamard(rng.randint(2, 4), threshold(rng)),
     "hashing": lambda rng: Hashing(3, rng.randint(2, 3), threshold(rng)),
@@ -230,7 +232,19 @@ def test_mixtures_are_at_most_as_telling_as_their_parts() -> None:
 
 # ---- what transforms ask of a base
 
-BASES = ("response", "subset", "box", "unary", "hadamard", "hashing", "balanced", "wheel", "interval", "affine")
+BASES = (
+    "response",
+    "subset",
+    "box",
+    "several",
+    "unary",
+    "hadamard",
+    "hashing",
+    "balanced",
+    "wheel",
+    "interval",
+    "affine",
+)
 
 
 @pytest.mark.parametrize("kind", BASES)

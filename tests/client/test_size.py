@@ -12,7 +12,7 @@ import pytest
 
 CLIENT = Path(__file__).parents[2] / "clients" / "python"
 WHEEL_MAX = 180_000
-"""All 40 kinds of kernels that a design may have are in it, each with its proof: a third of its bytes."""
+"""All 41 kinds of kernels that a design may have are in it, each with its proof: a third of its bytes."""
 _HEADERS = 700
 """Bytes of METADATA beside the description, roughly."""
 

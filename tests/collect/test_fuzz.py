@@ -52,8 +52,8 @@ def sound(found: dict[str, Any], count: int) -> None:
 
 
 def test_forged_reports_and_tallies_are_read_or_refused() -> None:
-    found = examined("files", 1, 1500)
-    sound(found, 1500)
+    found = examined("files", 1, 900)
+    sound(found, 900)
     assert {kind.split(",")[0] for kind in found["kinds"]} == set(KINDS)
 
 

@@ -122,6 +122,7 @@ def runs(m: Any, items: IntArray, count: int, seed: int) -> tuple[FloatArray, Fl
     return np.array(plain), np.array(tuned), np.array(spread)
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_gain_of_olh_at_a_heavy_item() -> None:
     """k = 100, epsilon 4, 70 % item, 80 runs of 9,900: 10.3 % less error are predicted.

@@ -259,6 +259,7 @@ def test_steps_by_transforms_are_those_of_written_out_rows(numbers: tuple[int, .
     assert fast.resampled(dn.simulation(4)).n == fast.n
 
 
+@pytest.mark.slow
 def test_fits_and_estimates_of_a_large_domain() -> None:
     """Alpha 1e-4: all 1000 answers within 5.6 of their standard errors, people having 50 of them; and a fit."""
     m = dn.mechanism("affine", k=1000, epsilon=2.0)

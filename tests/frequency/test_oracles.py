@@ -133,7 +133,7 @@ def test_permutation_is_one_and_scalar_equals_bulk(k: int) -> None:
 
 
 @pytest.mark.stat
-@pytest.mark.parametrize("k", [3, 4, 5, 6, 7])
+@pytest.mark.parametrize("k", [3, 4, 5, 6, pytest.param(7, marks=pytest.mark.slow)])
 def test_small_permutations_are_all_equally_likely(k: int) -> None:
     """Chi-square over all k! permutations, 5 tests at alpha 1e-4; all values occur, so no structure is left out."""
     n = 200 * math.factorial(k)

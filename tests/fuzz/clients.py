@@ -268,6 +268,13 @@ def some_values(rng: Random, design: Any, domain: Any) -> Iterator[Any]:
     yield from designs.values(design)
     pairs = design["kernel"]["kind"] == "pairs"
     single = [rng.randrange(domain.answers) for _ in range(8)]
+    if domain.options is not None:
+        each = design["domain"]["ticks"]
+        each = each if isinstance(each, list) else list(range(each))
+        for _ in range(12):
+            yield rng.choices((*each, "nobody"), k=rng.randint(0, 3))
+        yield from (each, each[0], None, "", {"0": 1}, [None], [[]], [True])
+        return
     if domain.labels is not None:
         keys: list[Any] = [domain.labels[i] for i in single] + ["nobody", "somebody", None, ""]
     elif domain.border is not None:

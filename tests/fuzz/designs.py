@@ -106,6 +106,9 @@ class PlainWords:
 def values(design: Mapping[str, Any]) -> list[Any]:
     """Some values that the question has an answer for."""
     where = design["domain"]
+    if "ticks" in where:
+        each = where["ticks"] if isinstance(where["ticks"], list) else list(range(where["ticks"]))
+        return [[], *([option] for option in each[:3]), each[: where["most"]], each[-where["most"] :]]
     if "labels" in where:
         found: list[Any] = list(where["labels"][:3]) + list(where["labels"][-1:])
     elif "interval" in where or "circle" in where:

@@ -64,6 +64,17 @@ def _box(rng: Random, k: int) -> Document:
     return {"sizes": sizes, "shape": shape, "keep": threshold(rng, own, math.prod(sizes) - own)}
 
 
+def _several(rng: Random, k: int) -> Document:
+    """Few options, whatever k is: it is sets of them that are gone through."""
+    options = rng.choice((2, 3, 4))
+    ticks = rng.randint(1, options)
+    marks = rng.choice((ticks, options))
+    size = 1 if marks == options else rng.randint(1, options)
+    rest = math.comb(options, size)
+    keep = threshold(rng, math.comb(options + marks, size) - rest, rest)
+    return {"options": options, "ticks": ticks, "marks": marks, "size": size, "keep": keep}
+
+
 def _unary(rng: Random, k: int) -> Document:
     keep, flip = two(rng)
     return {"k": k, "keep": keep, "flip": flip}
@@ -344,6 +355,7 @@ LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "subset": _subset,
     "interval": _subset,
     "box": _box,
+    "several": _several,
     "unary": _unary,
     "hashing": _hashing,
     "balanced": _balanced,
@@ -465,13 +477,21 @@ def design(rng: Random, name: str | None = None) -> Document:
         whole["epsilon"] = max(b for row in made["budgets"] for b in row if b != "inf")
     if "levels" in params:
         whole["epsilon"] = max(whole["epsilon"], params["levels"][-1])
-    return whole | {"domain": domain(rng, answers, name), "params": params, "kernel": made}
+    where = domain(rng, answers, name)
+    if made["kind"] == "several" and rng.random() < 0.95:
+        options = int(made["options"])
+        ticks = [f"option {i}" for i in range(options)] if rng.random() < 0.5 else options
+        where = {"ticks": ticks, "most": int(made["ticks"])}
+    return whole | {"domain": where, "params": params, "kernel": made}
 
 
 def answers_of(made: Document) -> int:
     """Number of values of a kernel."""
     if "k" in made:
         return int(made["k"])
+    if "options" in made:
+        options, ticks = int(made["options"]), int(made["ticks"])
+        return sum(math.comb(options, size) for size in range(ticks + 1))
     if "sizes" in made:
         return math.prod(map(int, made["sizes"]))
     listed = made.get("weights") or made.get("neighbours")
@@ -557,6 +577,7 @@ def _same(rng: Random, words: Sequence[str], made: Document) -> list[int]:
 PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
     "certificate": lambda rng, *_: [[rng.randint(-9, 9) for _ in range(5)] for _ in range(rng.randint(0, 2))],
     "whole": _whole,
+    "ticks": lambda rng, words, made: int(made["ticks"]),
     "wholes": lambda rng, words, made: [0, 1],
     "share": lambda rng, words, made: int(at(made, words[0])) / WORD,
     "chance": lambda rng, words, made: rng.random(),

@@ -22,6 +22,8 @@ QUESTIONS: tuple[Any, ...] = (
     {"interval": (0, 100)},
     {"k": 6, "sensitive": 2},
     {"keys": 3},
+    {"several": ["drama", "comedy", "western", "horror"], "most": 2},
+    {"several": 5},
 )
 
 

@@ -37,6 +37,7 @@ def task_of(m: Any, **changes: Any) -> dict[str, Any]:
     """A task with one question, in one window; no answer counts as the first one, or as no pairs."""
     kernel = m.design["kernel"]
     none: Any = 0 if kernel["kind"] != "pairs" else [] if int(kernel["length"]) else [[0, 0]]
+    none = [] if kernel["kind"] == "several" else none
     document = {
         "version": 2,
         "collector": {"name": "Families", "key": PRIVATE.public_key().public_bytes_raw().hex()},
@@ -91,6 +92,15 @@ def _means(m: Any, values: list[Any]) -> dict[str, FloatArray]:
     numbers = np.array([pairs[0][1] for pairs in values])
     means = np.array([numbers[keys == key].mean() for key in range(3)])
     return {"frequency": np.bincount(keys, minlength=3) / len(keys), "mean": means}
+
+
+def _ticks(rng: np.random.Generator, n: int) -> list[Any]:
+    """At most two of the first four options."""
+    return [sorted(set(rng.choice(4, size, p=[0.4, 0.3, 0.2, 0.1]).tolist())) for size in rng.integers(0, 3, n)]
+
+
+def _ticked(m: Any, values: list[Any]) -> dict[str, FloatArray]:
+    return {"frequency": np.array([sum(i in own for own in values) for i in range(m.options)]) / len(values)}
 
 
 def _hours(rng: np.random.Generator, n: int) -> list[Any]:
@@ -161,6 +171,8 @@ MORE: tuple[Family, ...] = (
     ),
     Family("interaction", {"sizes": (3, 3)}, _answers(9), _together),
     Family("box", {"sizes": (4, 3), "shape": (2, 1)}, _answers(12), _each),
+    Family("several", {"k": 5, "most": 2}, _ticks, _ticked),
+    Family("several", {"k": 4, "most": 4}, _ticks, _ticked),
     Family("windows", {"points": 8}, _answers(8), _shares),
     Family("om", {"interval": (0, 1)}, _numbers, _mean),
     Family("arc", {"interval": (0, 24)}, _hours, _hour),

@@ -232,6 +232,7 @@ def test_geometric_noise_is_best_for_a_mean_on_a_line() -> None:
 # ---- work
 
 
+@pytest.mark.slow
 def test_eight_values_take_a_moment() -> None:
     start = time.process_time()
     found = solved(generic(8, seed=5))

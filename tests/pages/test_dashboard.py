@@ -24,6 +24,7 @@ import pytest
 import deniable as dn
 from deniable.collect.codec import dump
 from deniable.errors import MissingExtraError, ParameterError
+from deniable.estimate.change import equality
 from deniable.service.ingest import NEVER, REASONS
 from deniable.service.pages import charts, dashboard
 from deniable.service.pages.charts import picture
@@ -32,6 +33,7 @@ from deniable.service.pages.render import POLICY
 from deniable.service.release import PUBLISHED, windows
 from deniable.service.results.flat import COLUMNS, flat
 from deniable.service.results.reading import tally_in
+from deniable.service.results.view import views
 from deniable_client import Ledger
 from deniable_client.task import Task
 from pages.asks import EVIL, TODAY, Paged, fill, mechanisms, signed_in, task
@@ -197,14 +199,13 @@ def test_p_values_are_corrected_for_answers_and_pairs(shown: Shown) -> None:
         label: f"{p:.3g}" for label, p in zip(plain.labels, plain.pvalue_adjusted, strict=True)
     }
     known, found = _windows(shown, "survey")
-    several = compared(known, known.questions[0], found)
-    assert len(several) == 2  # the groups of the last window, and its windows
+    view = views(known, found, "population", "en")[0]
     parts = [window.document["questions"][0] for window in found if window.state == PUBLISHED]
     groups = [mechanisms()["survey"][0].estimate(tally_in(group)) for group in parts[-1]["groups"]]
-    both = groups[0].compare(groups[1])
-    assert {row[0]: row[3] for row in several[0].rows} == {
-        label: f"{min(1, 2 * p):.3g}" for label, p in zip(both.labels, both.pvalue_adjusted, strict=True)
-    }
+    (pair,) = view.pairs
+    assert pair[2] == groups[0].compare(groups[1])
+    assert pair[3] == 1.0
+    assert view.equal == equality(groups)
 
 
 @pytest.mark.stat

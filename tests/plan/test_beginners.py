@@ -17,7 +17,7 @@ from deniable.mechanisms.registry import MECHANISMS
 from tiers import every
 
 
-@pytest.mark.parametrize("sensitive", [1, 5, *(pytest.param(s, marks=pytest.mark.slow) for s in (2, 19, 20, [3, 7]))])
+@pytest.mark.parametrize("sensitive", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in (5, 2, 19, 20, [3, 7]))])
 def test_a_target_with_sensitive_answers_finds_the_smallest_epsilon(sensitive):
     found = dn.plan(k=20, n=10_000, target_error=0.01, sensitive=sensitive)
     best = found.best

@@ -251,4 +251,5 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], Shape]] = {
     "laplace": _laplace,
     "windows": _windows,
     "box": _box,
+    "several": lambda kernel: _bits(_n(kernel, "options") + _n(kernel, "marks"), {_n(kernel, "size")}),
 }

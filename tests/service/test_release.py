@@ -16,6 +16,7 @@ from deniable.service.ingest import Intake
 from deniable.service.release import publish, tally_of, windows
 from deniable.service.store.contract import Batch
 from deniable.service.tasks import Asked
+from deniable_client.checking import verify
 from service.calling import DESIGN, OPENS, Service, item, task_of
 
 GRR = dn.mechanism("grr", epsilon=1.0, k=2)
@@ -120,6 +121,22 @@ def test_the_first_of_two_releases_wins(service: Service) -> None:
     id = service.add(task_of(min_batch=1), "closed")
     service.store.put_release(id, 0, b'{"state": "withheld", "reports": 7, "questions": []}')
     assert told(service, id)[0]["reports"] == 7
+
+
+def test_a_release_can_be_verified_and_a_changed_one_cannot(service: Service) -> None:
+    id = service.add(task_of(min_batch=3))
+    fill(service, id, 5)
+    service.store.set_state(id, "closed")
+    (window,) = told(service, id)
+    assert "agrees with itself" in verify(json.dumps(window).encode()).lines[1]
+    window = json.loads(service.store.release(id, 0) or b"")
+    found = verify(json.dumps(window).encode())
+    assert (found.kind, found.holds, found.facts.get("reports")) == ("release", True, 5), found.lines
+    assert verify(json.dumps({"task": id, "state": "closed", "windows": [window]}).encode()).holds
+    for change in ({"reports": 6}, {"privacy": {**window["questions"][0]["privacy"], "epsilon_exact": 0.5}}):
+        (question,) = window["questions"]
+        assert not verify(json.dumps({**window, "questions": [{**question, **change}]}).encode()).holds
+    assert not verify(json.dumps({**window, "reports": 4}).encode()).holds
 
 
 def test_drafts_have_no_windows(service: Service) -> None:

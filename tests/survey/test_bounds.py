@@ -44,7 +44,7 @@ def check(seed: int) -> float:
 
 
 def test_no_survey_is_below_the_bound() -> None:
-    found = [check(seed) for seed in range(30)]
+    found = [check(seed) for seed in range(12)]
     assert min(found) < 1e-9, "some attain it, so it is no bound of nothing"
 
 

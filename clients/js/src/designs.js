@@ -104,7 +104,7 @@ export const DOMAINS = { space: null, circle: null, codes: null, interval: null,
 export function readDomain(document, answers, name) {
   const form = Object.keys(DOMAINS).find((each) => isMapping(document) && Object.hasOwn(document, each)) ?? "k";
   const made = DOMAINS[form]?.(document, name);
-  if (!made) throw new FormatError(`the module of domains with ${form} is not loaded.`, "Use deviceFor of load.js.");
+  if (!made) throw new FormatError(`the module of ${form} domains is not loaded.`, "Use deviceFor of load.js.");
   if (BigInt(made.answers) !== answers) {
     throw new FormatError(`the kernel is for ${answers} values, the domain has another number of them.`);
   }

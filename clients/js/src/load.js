@@ -41,6 +41,7 @@ const MODULES = [
   ["signed-interval", () => import("./kernels/keyvalue/signed_interval.js")],
   ["signed-hashing", () => import("./kernels/keyvalue/signed_hashing.js")],
   ["one-key told-key", () => import("./kernels/keyvalue/onekey.js")],
+  ["several .ticks", () => import("./ticks.js")],
   [".labels", () => import("./labels.js")],
   [".interval", () => import("./intervals.js")],
   [".circle", () => import("./circles.js")],
@@ -54,7 +55,7 @@ export async function prepare(design) {
   const walk = (/** @type {any} */ part) => {
     if (isMapping(part)) {
       found.add(part.kind).add(`:${part.mechanism}`);
-      for (const field of Object.keys(part.domain ?? {})) found.add(`.${field}`);
+      for (const each of Object.keys(part.domain ?? {})) found.add(`.${each}`);
     }
     if (part && typeof part === "object") Object.values(part).forEach(walk);
   };

@@ -79,7 +79,8 @@ export class Question {
    * @returns {unknown}
    */
   value(given) {
-    const own = this.explanation.design.domain.labels ? null : this.labels;
+    const { labels, options } = this.explanation.design.domain;
+    const own = labels || options ? null : this.labels;
     if (own && Array.isArray(given)) return given.map((pair) => (Array.isArray(pair) && pair.length ? [this.value(pair[0]), ...pair.slice(1)] : pair));
     return own && typeof given === "string" && own.includes(given) ? own.indexOf(given) : given;
   }
@@ -139,7 +140,7 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
     throw new PrivacyError(`question ${name} costs ${told}; nothing is sent.`);
   }
   const key = digest({ ...by, text, design, labels: given.labels ?? null });
-  const labels = "labels" in given ? labelsIn(given.labels, name, domain) : (domain.labels ?? null);
+  const labels = "labels" in given ? labelsIn(given.labels, name, domain) : (domain.labels ?? domain.options ?? null);
   need(!("kind" in given) || KINDS.includes(given.kind), `kind of ${name}`, `one of ${KINDS.join(", ")}`, given.kind);
   const shown = { kind: given.kind ?? null, ...shownIn(given, given.kind, name) };
   const made = new Question({ name, text, share, design, explanation, key, labels, none: given.none ?? null, ...shown });
@@ -196,7 +197,7 @@ export class Proofs {
  */
 function labelsIn(given, name, domain) {
   const where = `labels of ${name}`;
-  need(!domain.labels && !domain.border, where, "left out, since its design says what answers are", given);
+  need(!domain.labels && !domain.options && !domain.border, where, "left out, since its design says what answers are", given);
   return checkLabels(listIn(given, where, domain.answers, domain.answers), name);
 }
 
@@ -224,7 +225,7 @@ function checkNone(asked) {
     return;
   }
   need(isAnswer(asked, none), where, "one of its answers", none);
-  const number = domain.index(asked.value(none));
+  const number = asFormat(`${where} of a task must be one of its answers`, () => domain.index(asked.value(none)));
   if (explanation.disclosed.some((/** @type {any} */ [start, end]) => start <= number && number < end)) {
     throw new PrivacyError(`${where} must be a protected answer, and reports may name ${show(none)}; nothing is sent.`);
   }
@@ -233,6 +234,7 @@ function checkNone(asked) {
 /** Whether it is an answer by itself, or a key: a label, the number of an answer, or a number of the interval. @param {Question} asked @param {any} given */
 function isAnswer({ labels, explanation }, given) {
   const { domain } = explanation.design;
+  if (domain.options) return Array.isArray(given);
   if (labels) return labels.includes(given);
   if (!domain.border) return isWhole(given, 0, domain.answers - 1);
   return isNumber(given) && domain.border(0) <= given && given <= domain.border(domain.answers);

@@ -12,12 +12,12 @@
  * a pair of borders has.
  * @typedef {{
  *   answers: number, index: (value: unknown) => any, labels?: string[], missing?: string, other?: string,
- *   border?: (i: number) => number, span?: (pair: unknown) => Span,
+ *   options?: string[], border?: (i: number) => number, span?: (pair: unknown) => Span,
  * }} Domain
  */
 
-/** @typedef {"again" | "arc" | "attach" | "circle" | "coin" | "flip" | "g" | "grid" | "j" | "k" | "keep" | "keys" | "length" | "m"} Few */
-/** @typedef {"level_bottom" | "level_top" | "other" | "outputs" | "own" | "plain" | "prime" | "q" | "reach" | "ring" | "size" | "zero"} More */
+/** @typedef {"again" | "arc" | "attach" | "circle" | "coin" | "flip" | "g" | "grid" | "j" | "k" | "keep" | "keys" | "length" | "m" | "marks"} Few */
+/** @typedef {"level_bottom" | "level_top" | "options" | "other" | "outputs" | "own" | "plain" | "prime" | "q" | "reach" | "ring" | "size" | "ticks" | "zero"} More */
 /** @typedef {Record<"least" | "most" | "places" | "values", bigint[]> & Record<"neighbours" | "rows" | "weights", bigint[][]>} Tables */
 /** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Tables} Wholes */
 /** @typedef {"chances" | "codes" | "flips" | "keeps" | "sensitive" | "shares" | "shape" | "shifts" | "sizes" | "starts" | "told" | "widths"} Several */

@@ -85,7 +85,7 @@ function within(found, limits, what) {
 test("every kind of kernel and of domain has one module", () => {
   const all = MODULES.flatMap(({ looked }) => looked);
   assert.deepEqual(all.filter((each) => /^[^.:]/.test(each)).sort(), [...KERNELS.keys()].sort());
-  assert.deepEqual(all.filter((each) => each.startsWith(".")), [".labels", ".interval", ".circle", ".codes", ".space"]);
+  assert.deepEqual(all.filter((each) => each.startsWith(".")), [".ticks", ".labels", ".interval", ".circle", ".codes", ".space"]);
   assert.ok(all.filter((each) => each.startsWith(":")).every((each) => FORMS.has(each.slice(1)) || each === ":dealt"));
   assert.equal(new Set(MODULES.map(({ url }) => url.href)).size, MODULES.length);
 });

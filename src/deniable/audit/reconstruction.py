@@ -6,12 +6,13 @@ Of the value; or of the level of protection that a person chose, where that is h
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from deniable.core.channel import Channel
 from deniable.core.guess import Guess, check_prior
 from deniable.core.same import Same
 from deniable.core.types import Columns, FloatArray, IntArray
@@ -31,11 +32,33 @@ _CELLS = 1 << 21
 """Likelihoods that are looked at together."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Bare:
+    """A channel on its own, as an attack tells of it."""
+
+    channel: Channel
+    name: str = "channel"
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def k(self) -> int:
+        """Number of inputs."""
+        return self.channel.k
+
+    @property
+    def epsilon(self) -> float | None:
+        """What it leaks; None where some output rules an input out."""
+        found = self.channel.proof().epsilon
+        return found if math.isfinite(found) else None
+
+    epsilon_exact = epsilon
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Attack(Same):
     """What an attacker gains who knows the mechanism and the prior: always beside the best guess without a report."""
 
-    mechanism: Mechanism
+    mechanism: Mechanism | _Bare
     prior: FloatArray
     expected: Guess
     """By the closed form of the ideal parameters."""
@@ -99,7 +122,7 @@ class Attack(Same):
 
 
 def attack(
-    m: Mechanism,
+    m: Mechanism | Channel,
     *,
     prior: object = None,
     target: str = "value",
@@ -111,6 +134,7 @@ def attack(
 
     Values are drawn from the prior, privatised by a seeded stream, and guessed by their largest posterior probability.
     Where a mechanism does not tell the likelihood of its reports, only the expected success is there.
+    A channel (`dn.Channel`) is attacked in the same way, by its exact chances.
     With `target` "level" the level is guessed that a person chose (`pldp`), by someone who knows the value and the
     shares of the levels; the bound that follows from the promise stands beside it. `progress` hears how many
     reports are done, from 0 on, and of how many.
@@ -120,10 +144,14 @@ def attack(
     >>> round(found.expected.success, 3), found.expected.blind, abs(found.measured - 0.475) < 0.08
     (0.475, 0.25, True)
     """
-    if not isinstance(m, Mechanism):
-        raise ParameterError(f"attack takes a mechanism, got {type(m).__name__}.", "Make one with dn.mechanism(...).")
     require(is_whole(reports, 1), "reports", reports, "an integer >= 1")
     require(target in _TARGETS, "target", target, f"one of {', '.join(_TARGETS)}")
+    if isinstance(m, Channel):
+        require(target == "value", "target", target, "value for a channel, which hides no level")
+        return _attack_channel(m, prior, int(reports), seed)
+    if not isinstance(m, Mechanism):
+        hint = "Make one with dn.mechanism(...); chances become a channel by dn.Channel.from_matrix(...)."
+        raise ParameterError(f"attack takes a mechanism or a channel, got {type(m).__name__}.", hint)
     if target == "level":
         return _attack_level(m, prior, int(reports), seed, progress or _unheard)
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
@@ -140,6 +168,22 @@ def attack(
         sent = m.privatize_items(part, drawn.spawn(1)[0])
         hits += int(np.count_nonzero(best_guesses(m, sent.columns, pi) == part))
     return Attack(m, pi, expected, hits, int(reports), seed)
+
+
+def _attack_channel(channel: Channel, prior: object, reports: int, seed: int) -> Attack:
+    """Values are drawn from the prior, reports from the exact chances, and guessed by the largest posterior."""
+    pi = np.full(channel.k, 1 / channel.k) if prior is None else check_prior(prior, channel.k)
+    chances = channel.matrix()
+    joint = chances * pi[:, None]
+    expected = Guess(float(joint.max(axis=0).sum()), float(pi.max()))
+    values, drawn = simulation(seed).spawn(2)
+    items, draws, hits = _draw(pi, reports, values), drawn.generator().random(reports), 0
+    best = joint.argmax(axis=0)
+    for x in np.unique(items).tolist():
+        own = draws[items == x]
+        sent = np.searchsorted(np.cumsum(chances[x]), own, side="right").clip(max=chances.shape[1] - 1)
+        hits += int(np.count_nonzero(best[sent] == x))
+    return Attack(_Bare(channel), pi, expected, hits, reports, seed)
 
 
 def _unheard(_done: int, _total: int | None) -> None:

@@ -76,6 +76,19 @@ def _sweeps() -> _Made:
     return {"study": (study, {"given": ANSWERS})}
 
 
+def _compared() -> _Made:
+    from deniable.cli.bench.compare import compare
+    from deniable.cli.options import ANSWERS, DOMAIN
+
+    return {"compare": (compare, {"given": {name: ANSWERS[name] for name in DOMAIN}})}
+
+
+def _verified() -> _Made:
+    from deniable.cli.bench.verify import verify
+
+    return {"verify": (verify, {})}
+
+
 def _attacks() -> _Made:
     from deniable.cli.attacks import attack
 
@@ -145,7 +158,9 @@ _COMMANDS: Mapping[str, _Command] = {
     "release": _Command(_release, "Read near answers back as values, one for each report."),
     "simulate": _Command(_studies, "Privatise a known population and compare with the truth."),
     "study": _Command(_sweeps, "Measure several mechanisms at several budgets, beside their closed forms."),
+    "compare": _Command(_compared, "Set designs side by side: promise, error, bytes, best guess, forged reports, gap."),
     "audit": _Command(_studies, "Prove that no report leaks more than epsilon, or refute it."),
+    "verify": _Command(_verified, "Verify a file: ids recomputed, promises proved, in words."),
     "reproduce": _Command(_studies, "Compute a paper's figures and check its claims."),
     "attack": _Command(_attacks, "Guess values from their reports, as well as anyone can."),
     "serve": _Command(_service, "Collect reports over HTTP."),

@@ -305,7 +305,9 @@ def _flatten(
 
 def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
     """Name, epsilon, domain and every own option of the registry; None means not given."""
-    name = "The mechanism; `deniable mechanisms` lists them." + ("" if epsilon else " Or package.module:object.")
+    name = "The mechanism; `deniable mechanisms` lists them." + (
+        "" if epsilon else " Or a file, or package.module:object."
+    )
     domain = ANSWERS if labels else {"k": ANSWERS["k"]}
     promise = (
         "The privacy promise: a number > 0; smaller is more private. "

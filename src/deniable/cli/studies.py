@@ -30,10 +30,13 @@ from deniable.datasets.synthetic import KINDS
 from deniable.datasets.tables import NAMES
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.registry import OPTIONS
+from deniable.present.tables import Table
 from deniable.run.files import named
+from deniable.run.given.designs import is_file, read_designs
 from deniable.run.layout import COMPRESSIONS, FORMATS, Layout
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table, write_rows
+from deniable_client.checking import verify_place
 
 __all__ = ["audit", "reproduce", "simulate"]
 
@@ -140,11 +143,14 @@ def audit(
 
     Exactly, in whole numbers, not by sampling. The exit code is 1 if the promise is broken.
 
-    NAME may also be package.module:object, an object with `epsilon` and `channel()` or a function that gives one; or
-    rsfd or rsrfd, recipes that hide a drawn answer among fakes: they leak, and are shown here only.
+    NAME may also be a file with a design or a task; package.module:object, an object with `epsilon` and `channel()` or
+    a function that gives one; or rsfd or rsrfd, recipes that hide a drawn answer among fakes: they leak, and are shown
+    here only.
 
     Example: deniable audit ss --epsilon 1 --k 16
     """
+    if is_file(choice.name):
+        return _audit_file(choice, out, promise)
     other = ":" in choice.name
     if promise is not None and not other and "promise" in choice.entry.options:
         choice, promise = replace(choice, options={**choice.options, "promise": promise}), None
@@ -155,8 +161,29 @@ def audit(
         out.show(found.document() | made.document(), found.verdict, audit_table(found), fakes_table(made))
         return 0 if found.holds else 1
     found = audit_object(choice, epsilon) if other else check(choice.make_any(), epsilon=epsilon)
-    out.show(found.document(), found.verdict, audit_table(found))
+    out.show(found.document(), found.verdict, *([] if found.proof.method == "reports" else [audit_table(found)]))
     return 0 if found.holds else 1
+
+
+def _audit_file(choice: Choice, out: Output, promise: str | None) -> int:
+    """Audit the design of a file, or those of a task's questions, one after the other."""
+    given = {"epsilon": choice.epsilon, **choice.domain_given, **choice.options}
+    for name, value in given.items():
+        hint = "The file brings its own; --promise checks another epsilon."
+        require(value is None, name, value, f"left out for {choice.name}", hint)
+    epsilon = None if promise is None else _number(promise)
+    if not choice.name.lower().endswith(".csv") and not (seen := verify_place(choice.name)).holds:
+        out.show({**seen.told(), "file": choice.name}, *seen.lines)
+        return 1
+    found = [(name, check(m, epsilon=epsilon)) for name, m in read_designs(choice.name)]
+    documents = [{"question": name, **each.document()} for name, each in found]
+    document = found[0][1].document() if len(found) == 1 else {"audits": documents}
+    holds = all(each.holds for _, each in found)
+    shown: list[Table | str] = []
+    for name, each in found:
+        shown += [f"{name}: {each.verdict}" if len(found) > 1 else each.verdict, audit_table(each)]
+    out.show({**document, "file": choice.name, "holds": holds}, *shown)
+    return 0 if holds else 1
 
 
 def _number(promise: str) -> float:

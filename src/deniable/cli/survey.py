@@ -37,11 +37,12 @@ Questions: TypeAlias = Annotated[
     option(
         "--question",
         "NAME=WHAT",
-        "A question: smokes=no,yes (its answers), age=8 (how many), income=0..5000 (numbers). May be repeated.",
+        "A question: smokes=no,yes (its answers), age=8 (how many), income=0..5000 (numbers), "
+        "'sports=2 of football,chess' (at most so many are ticked, or any). May be repeated.",
     ),
 ]
 QuestionsFile: TypeAlias = Annotated[
-    str | None, argument("FILE", "Questions as JSON: name and answers, interval, keys, sensitive ones, mechanism.")
+    str | None, argument("FILE", "Questions as JSON: name and answers, interval, keys, several, sensitive, mechanism.")
 ]
 SurveyFile: TypeAlias = Annotated[str, argument("SURVEY", "The file that `deniable survey design` wrote.")]
 People: TypeAlias = Annotated[int, option("--n", "N", "Number of people; with --stderr it is found.")]
@@ -138,8 +139,8 @@ def privatize(
 ) -> None:
     """Turn the answers of people into one report each, about one question or some that are asked together.
 
-    Pairs of keys and values stand in their cell as a list in JSON. A second report of the same people costs them a
-    second epsilon.
+    Pairs of keys and values stand in their cell as a list in JSON, what is ticked with semicolons between.
+    A second report of the same people costs them a second epsilon.
 
     Example: deniable survey privatize survey.json answers.csv --out reports.bin
     """
@@ -325,7 +326,11 @@ def _listed(given: Sequence[str]) -> dict[str, Any]:
         require(bool(name and sign and what), "question", text, "NAME=WHAT", hint)
         require(name not in found, "question", name, "given once")
         low, dots, high = what.partition("..")
-        if dots:
+        most, of, options = what.partition(" of ")
+        if of and (most == "any" or most.isdecimal()):
+            found[name] = {"several": int(options) if options.isdecimal() else split(options, "question")}
+            found[name] |= {} if most == "any" else {"most": int(most)}
+        elif dots:
             found[name] = {"interval": f"{low},{high}"}
         else:
             found[name] = int(what) if what.isdecimal() else {"labels": split(what, "question")}

@@ -1,7 +1,11 @@
-"""The domain of a question: how many answers, their labels, and what happens to missing and unknown ones."""
+"""The domain of a question: how many answers, their labels, and what happens to missing and unknown ones.
+
+`Ticks` is that of a question with several answers: every set of options is one.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,9 +16,11 @@ import numpy as np
 from deniable.core.types import FloatArray, IntArray
 from deniable.core.values import cells_of, is_missing, labels_of
 from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require, show
+from deniable_client.hashing import ITEMS_MAX
+from deniable_client.kernels.box import OPTIONS_MAX, number_of, set_of, sets_up_to
 from deniable_client.texts import labels_fault
 
-__all__ = ["Domain"]
+__all__ = ["Domain", "Ticks"]
 
 K_MAX = 1 << 32
 _REWORD = "Devices refuse such a question. Reword a label, as in 'number 1' and 'letter l', and recode the values."
@@ -106,6 +112,8 @@ class Domain:
         """The inverse of `document`, for grids of numbers, codes and spaces too."""
         if not isinstance(document, Mapping):
             raise FormatError(f"a domain is described by a mapping, got {type(document).__name__}.")
+        if "ticks" in document:
+            return Ticks.from_ticks(document)
         if "circle" in document:
             from deniable.core.circle import Circle
 
@@ -254,3 +262,125 @@ def _integers_of_objects(cells: np.ndarray[Any, Any], k: int) -> IntArray:
         f"values must be integers from 0 to {k - 1}, got {found}.",
         "Convert them yourself, or declare labels; nothing is rounded or coerced.",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticks(Domain):
+    """All sets of at most `most` of some options; k is how many sets there are, and each has a number.
+
+    A value is a list of options: labels, or numbers from 0 on where there are none. Texts, as files have them, name
+    options with semicolons between; an empty one ticks nothing.
+
+    >>> where = Ticks.over(["drama", "comedy", "western"], 2)
+    >>> where.k, where.encode([["comedy"], [], "western;drama"]).tolist()
+    (7, [2, 0, 5])
+    >>> where.decode(np.array([5])).tolist()
+    [['drama', 'western']]
+    """
+
+    options: Domain
+    most: int
+
+    def __post_init__(self) -> None:
+        """See `Domain`: there may be more sets than could have labels."""
+
+    @classmethod
+    def over(cls, options: int | Sequence[str] | Domain, most: int | None = None) -> Ticks:
+        """Sets of at most so many options: of all of them unless that is said."""
+        if isinstance(options, Ticks):
+            require(most in (None, options.most), "most", most, f"{options.most}, as the domain has it")
+            return options
+        each = Domain.of(options)
+        plain = type(each) is Domain and each.missing is None and each.other is None
+        hint = "Nothing ticked is an answer already: an empty list."
+        require(plain, "options", InWords(each.allowed), "a number of them or labels, without missing or other", hint)
+        few = "Group some of them, or ask for them in several questions."
+        require(each.k <= OPTIONS_MAX, "options", each.k, f"at most {OPTIONS_MAX}", few)
+        limit = each.k if most is None else most
+        whole = isinstance(limit, int | np.integer) and not isinstance(limit, bool) and 1 <= limit <= each.k
+        told = f"a whole number from 1 to the number of options, {each.k}"
+        require(bool(whole), "most", most, told, "It is how many options somebody may tick.")
+        sets = sets_up_to(each.k, int(limit))
+        hint = "Let people tick fewer options, or ask for some of them in another question."
+        require(sets <= ITEMS_MAX, "most", limit, f"such that there are at most {ITEMS_MAX:,} sets of options", hint)
+        return cls(k=sets, options=each, most=int(limit))
+
+    @classmethod
+    def from_ticks(cls, document: Mapping[str, Any]) -> Ticks:
+        """The inverse of `document`."""
+        try:
+            return cls.over(document["ticks"], document["most"])
+        except (LookupError, TypeError, ValueError) as error:
+            raise FormatError(f"ticks need options and how many may be ticked: {error!r}.") from error
+
+    @property
+    def labels_or_numbers(self) -> tuple[str, ...]:
+        """What estimates are about: the options."""
+        return self.options.labels_or_numbers
+
+    @property
+    def allowed(self) -> str:
+        named = self.options.allowed.removeprefix("one of ")
+        return f"lists of {'any' if self.most == self.options.k else f'at most {self.most}'} of {named}"
+
+    def document(self) -> dict[str, Any]:
+        labels = self.options.labels
+        return {"ticks": self.options.k if labels is None else list(labels), "most": self.most}
+
+    def encode(self, values: object, column: str | None = None) -> IntArray:
+        """Lists of options, or texts, as the numbers of sets."""
+        cells = _ticked_cells(values, column)
+        require(len(cells) > 0, "values", InWords("none"), "at least one value", "Empty data have no estimate.")
+        found: dict[Any, int] = {}
+        numbers = np.empty(len(cells), np.int64)
+        for i, cell in enumerate(cells):
+            key = cell if isinstance(cell, str) else tuple(cell) if isinstance(cell, Iterable) else None
+            if key not in found or key is None:
+                found[key] = self._number(cell, i)
+            numbers[i] = found[key]
+        return numbers
+
+    def _number(self, cell: Any, i: int) -> int:
+        """The number of the set that somebody ticked."""
+        if isinstance(cell, str):
+            cell = [part.strip() for part in cell.split(";")] if cell.strip() else []
+            cell = [int(part) if self.options.labels is None and part.isdecimal() else part for part in cell]
+        hint = "Nothing ticked is an empty list, or an empty text."
+        listed = isinstance(cell, Sequence | Set | np.ndarray) and not isinstance(cell, bytes)
+        require(listed, "values", cell, f"{self.allowed}, but not so at position {i}", hint)
+        own = self.options.encode(list(cell)).tolist() if len(cell) else []
+        twice = f"with every option at most once, but not so at position {i}"
+        require(len(set(own)) == len(own), "values", list(cell), twice)
+        require(len(own) <= self.most, "values", list(cell), f"of at most {self.most} options", "Nothing was left out.")
+        return number_of(own, self.options.k)
+
+    def decode(self, items: IntArray) -> np.ndarray[Any, Any]:
+        """Lists of options."""
+        out = np.empty(len(items), object)
+        for i, item in enumerate(items.tolist()):
+            out[i] = self.options.decode(np.array(sorted(set_of(item, self.options.k)), np.int64)).tolist()
+        return out
+
+    def members(self, items: IntArray) -> np.ndarray[Any, Any]:
+        """Which options (columns) the sets of these numbers (rows) hold."""
+        count, rest = self.options.k, items.astype(np.int64)
+        starts = np.array([sets_up_to(count, size - 1) for size in range(self.most + 1)], np.int64)
+        size = np.searchsorted(starts, rest, side="right") - 1
+        rest = rest - starts[size]
+        out = np.zeros((items.size, count), np.bool_)
+        for i in range(self.most, 0, -1):
+            rows = np.flatnonzero(size >= i)
+            table = np.array([min(math.comb(option, i), ITEMS_MAX) for option in range(count)], np.int64)
+            option = np.searchsorted(table, rest[rows], side="right") - 1
+            out[rows, option] = True
+            rest[rows] -= table[option]
+        return out
+
+
+def _ticked_cells(values: object, column: str | None) -> list[Any]:
+    """Cells of lists or texts: those of a frame, or what is listed."""
+    if isinstance(values, str):
+        return [values]
+    if isinstance(values, list | tuple) and column is None:
+        return list(values)
+    return list(cells_of(values, column))

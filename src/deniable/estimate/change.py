@@ -21,7 +21,7 @@ from deniable.core.types import FloatArray, Target
 from deniable.errors import InWords, MergeError, ParameterError, require
 from deniable.estimate.result import Comparison, Estimate, holm
 
-__all__ = ["equality", "trend", "trends"]
+__all__ = ["Equality", "Trend", "equality", "trend", "trends"]
 
 _RANK = 1e-9
 """Directions whose variance is a smaller share than this of the largest one have none: shares that sum to 1."""

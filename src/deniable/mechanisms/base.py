@@ -192,6 +192,7 @@ class Mechanism(ABC):
         columns = self.bulk.draw(items, stream, dealt)
         return Reports(self.design, self.fields, columns, stream.simulated, batches=(new_id(),))
 
+    from_functions = staticmethod(common.from_functions)
     from_matrix = staticmethod(common.from_matrix)
     promise = cached_property(plain_promise)
     protection = cached_property(common.in_words)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.domain import Domain
+from deniable.core.domain import Domain, Ticks
 from deniable.core.grid import Grid
 from deniable.errors import FormatError, InWords, ParameterError, is_whole, meant, require, show
 from deniable.mechanisms.base import Mechanism
@@ -59,8 +59,9 @@ def survey(
     `questions` by name: a number of answers, a list of labels, a domain, a grid of numbers, or a mechanism; or a
     mapping that says more: `k` or `labels`, with `sensitive` for those that need protection; `interval` for the mean of
     numbers; `ordinal` for answers in an order, as `deniable.ordinal` is; `keys` (with `length` pairs per person and the
-    `range` of their values); `mechanism` with its options; and `epsilon` for a budget of its own, at most that of the
-    survey. Left out, epsilon is the largest of the mechanisms.
+    `range` of their values); `several` for options of which people tick any number, or at most `most`; `mechanism` with
+    its options; and `epsilon` for a budget of its own, at most that of the survey. Left out, epsilon is the largest of
+    the mechanisms.
 
     `weights` say how much the error of each question counts (1 unless given; one with 0 is not asked); errors of
     numbers count relative to their interval. Or `stderr`, the standard error that is wanted of each: then `needed` says
@@ -271,6 +272,8 @@ def _described(given: Any) -> dict[str, Any]:
         return {"domain": given}
     if isinstance(given, Ordinal):
         return {"ordinal": given}
+    if isinstance(given, Ticks):
+        return {"several": given}
     if is_whole(given, 0) or isinstance(given, Domain):
         return {"k": int(given)} if is_whole(given, 0) else {"domain": given}
     need = "a number of answers, a list of labels, a domain, a mechanism, or a mapping that describes one"
@@ -322,6 +325,13 @@ def _in_order(told: dict[str, Any], epsilon: float) -> Mechanism:
     return (given if isinstance(given, Ordinal) else ordinal(given, **how)).mechanism(epsilon)
 
 
+def _of_ticks(told: dict[str, Any], epsilon: float) -> Mechanism:
+    """Which of several options people tick, at most so many of them."""
+    _allowed(told, "several", "most")
+    where = Ticks.over(told["several"], told.get("most"))
+    return mechanism("several", epsilon=epsilon, domain=where, most=where.most)
+
+
 def _of_answers(told: dict[str, Any], epsilon: float) -> Mechanism:
     """Shares of answers, some of which may be the sensitive ones; of a grid the mean of its numbers."""
     _allowed(told, "k", "labels", "domain", "missing", "other", "sensitive")
@@ -360,6 +370,7 @@ _KINDS: Mapping[str, Callable[[dict[str, Any], float], Mechanism]] = {
     "keys": _of_keys,
     "interval": _of_numbers,
     "ordinal": _in_order,
+    "several": _of_ticks,
     "k": _of_answers,
     "labels": _of_answers,
     "domain": _of_answers,
@@ -385,6 +396,8 @@ def _costed(name: str, m: Mechanism) -> Question:
         ways, share = m.k - lengths + 1, lengths / m.k
         drawn = float((ways * share * (1 - share)).sum() / ways.sum())
         return made(told["variance_range"] - drawn, drawn)
+    if "ticked" in told:  # options of which people tick several, all sets of them being equally common
+        return made(told["mse"], told["ticked"] * (1 - told["ticked"]))
     plain = row.question == FREQUENCY and m.takes == "values" and m.protection.kind == "LDP"
     known = isinstance(told.get("mse"), float)
     hint = "Mechanisms for shares, means, and keys with values do; others are dealt by deniable.mechanisms.dealt."

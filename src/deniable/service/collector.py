@@ -11,6 +11,7 @@ from datetime import date, datetime
 
 from deniable.errors import DeniableError
 from deniable.service.access.sessions import Failures
+from deniable.service.alerts.webhook import Webhook
 from deniable.service.ingest import LARGE, Intake, intake_of
 from deniable.service.limits.clocks import Clock, Watch, steady_seconds, utc_now
 from deniable.service.limits.flights import Flights
@@ -76,7 +77,8 @@ class Collector:
         self.stopping = False
         self.failures = Failures()
         self._watch = Watch(store, settings.clock_days, clock, steady)
-        self._upkeep = Upkeep(store, self._watch)
+        hook = Webhook(store, settings.webhooks, private=bool(settings.webhook_private))
+        self._upkeep = Upkeep(store, self._watch, hook)
         self._probes: Flights[str, None] = Flights(0)
         self._probed = 0.0
         self._tasks: OrderedDict[str, Known] = OrderedDict()

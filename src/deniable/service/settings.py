@@ -23,6 +23,8 @@ PREFIX = "DENIABLE_"
 
 _ORIGIN = re.compile(r"https?://[^\s/,;=*]+")
 _PUBLIC = re.compile(r"https://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:(?!443$)[1-9][0-9]{0,4})?")
+_HOOK = re.compile(r"https?://([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?(/[!-~]*)?")
+_HOOKS = 8
 _TASK = re.compile(r"\*|[0-9a-f]{64}")
 
 
@@ -60,6 +62,16 @@ def _public(given: object, name: str) -> str:
     need = "https:// and a host in small letters, with its port if that is not 443, and nothing after it"
     require(isinstance(given, str) and (not given or bool(_PUBLIC.fullmatch(given))), name, given, need)
     return str(given)
+
+
+def _hooks(given: object, name: str) -> tuple[str, ...]:
+    """Addresses: a list in a file, with commas between them as text."""
+    need = "addresses such as https://example.org/hook, with commas between them"
+    listed: Any = [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
+    require(isinstance(listed, list | tuple) and len(listed) <= _HOOKS, name, given, f"at most {_HOOKS} {need}")
+    for address in listed:
+        require(isinstance(address, str) and bool(_HOOK.fullmatch(address)), name, address, need)
+    return tuple(listed)
 
 
 def _setting(read: Callable[[object, str], Any], default: Any, metavar: str, help: str) -> Any:
@@ -130,6 +142,12 @@ class Settings:
     )
     frames: Mapping[str, tuple[str, ...]] = _setting(
         _origins, {}, "ID=ORIGIN,...;...", "Web sites that may show a survey in a frame, by task; * for all tasks."
+    )
+    webhooks: tuple[str, ...] = _setting(
+        _hooks, (), "URL,...", "Your own addresses, which are told when a window is published, withheld or refused."
+    )
+    webhook_private: int = _setting(
+        _whole(0, 1), 0, "0|1", "Whether these may be private addresses, and without TLS; 1 for your own network."
     )
 
 

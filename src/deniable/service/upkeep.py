@@ -6,12 +6,15 @@ Nothing of this can be undone, so it waits while the clock is not believed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
 from deniable.service.access.sessions import erase
+from deniable.service.alerts.notices import Notice, notices
+from deniable.service.alerts.webhook import Webhook
 from deniable.service.ingest import intake_of
 from deniable.service.limits.clocks import Watch
 from deniable.service.logs import log
-from deniable.service.release import publish
+from deniable.service.release import publish, windows
 from deniable.service.store.contract import Store
 
 __all__ = ["Upkeep"]
@@ -23,8 +26,9 @@ _ALL = "all"
 class Upkeep:
     """Rounds of upkeep, and what went wrong in the last one."""
 
-    def __init__(self, store: Store, watch: Watch) -> None:
+    def __init__(self, store: Store, watch: Watch, webhook: Webhook | None = None) -> None:
         self._store, self._watch = store, watch
+        self._webhook = webhook
         self.faults: dict[str, str] = {}
         """Kinds of errors by task, of the last round; those of no task are under `all`."""
 
@@ -71,3 +75,19 @@ class Upkeep:
         erased = {what: n for what, n in self._store.purge(now.date(), failed).items() if n}
         if erased:
             log("erased", what=erased)
+        if self._webhook:
+            self._webhook.tell(self._noted(now, failed))
+
+    def _noted(self, now: datetime, failed: Callable[[str, Exception], None]) -> list[Notice]:
+        """All that can be told of all tasks."""
+        found: list[Notice] = []
+        for row in self._store.tasks():
+            if row.state == "draft":
+                continue
+            try:
+                intake = intake_of(row.document)
+                told = windows(self._store, row, intake, now)
+                found += notices(intake.task, told, self._store.rejections(row.id), now)
+            except Exception as fault:
+                failed(row.id, fault)
+        return found

@@ -43,14 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\nstopped: {given.so_far}", file=sys.stderr)
         return _REFUSED
     print(json.dumps(told, indent=2) if given.json else "\n".join(lines))
-    return 0
+    return int(given.code)
 
 
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--ledger", type=Path, metavar="PATH", help=f"file of the ledger (default: {_default()})")
     common.add_argument("--json", action="store_true", help="print data instead of sentences")
-    common.set_defaults(so_far="nothing was spent or sent.")
+    common.set_defaults(so_far="nothing was spent or sent.", code=0)
     parser = argparse.ArgumentParser(
         prog="deniable-client",
         description="Answer questions with reports that can be denied; a ledger keeps what was spent and refuses more.",
@@ -89,6 +89,10 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--task", metavar="ID", help="everything about a task")
     one.add_argument("--question", metavar="KEY", help="everything about a question, in all tasks")
     one.add_argument("--all", action="store_true", help="everything")
+    told = "Verify a design, task, report file, tally, release or certificate: ids recomputed, promises proved."
+    check = command("verify", _verify, told)
+    check.add_argument("file", metavar="FILE", help=f"{where}; - for standard input")
+    check.add_argument("--diff", metavar="OTHER", help="say what changed from FILE to this one")
     command("export", _export, "Print everything that the ledger has about you, as JSON.")
     return parser
 
@@ -196,6 +200,14 @@ def _forget(given: Any) -> tuple[Any, list[str]]:
     named = known[0] if len(known) == 1 else given.task
     erased = ledger.forget(named, question=given.question, everything=given.all)
     return {"erased": erased}, [f"Erased {erased} entries. What was spent stays written down."]
+
+
+def _verify(given: Any) -> tuple[Any, list[str]]:
+    from deniable_client.checking import verify_places  # for those who verify
+
+    told, lines, holds = verify_places(given.file, given.diff)
+    given.code = 0 if holds else _REFUSED
+    return told, [printable(line) for line in lines]
 
 
 def _export(given: Any) -> tuple[Any, list[str]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.errors import FormatError, ParameterError, show
+from deniable_client.kernels.box import OPTIONS_MAX, number_of, sets_up_to
 from deniable_client.texts import labels_fault
 
 __all__ = ["Domain", "read_domain"]
@@ -39,8 +40,15 @@ class Domain:
     """The label that no value (None, an empty text, not a number) counts as."""
     other: str | None = None
     """The label that a value which is none of the labels counts as."""
+    options: tuple[str, ...] | None = None
+    """What may be ticked, where an answer is a list of options: their labels, or their numbers as texts."""
     border: Callable[[int], float] | None = None
     """Where the numbers of an answer begin, in an interval; for one answer more than there are, where the last end."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """What people read: the labels of answers, or those of the options that they may tick."""
+        return self.labels if self.options is None else self.options
 
 
 def read_domain(document: object, answers: int) -> Domain:
@@ -94,6 +102,34 @@ def _labelled(given: Mapping[str, Any]) -> Domain:
         return index[counted]
 
     return Domain(len(labels), look_up, tuple(labels), missing, other)
+
+
+def _ticked(document: object) -> Domain:
+    """Lists of options, at most so many of them."""
+    given = fields_of(document, "the domain", ("ticks", "most"))
+    ticks, most = given["ticks"], given["most"]
+    if is_list(ticks):
+        named = _labelled({"labels": ticks})
+    else:
+        _need(is_whole(ticks, 2, OPTIONS_MAX), "ticks", ticks, f"labels, or a whole number from 2 to {OPTIONS_MAX}")
+        named = Domain(int(ticks), _number_reader(int(ticks)))
+    count = named.answers
+    _need(count <= OPTIONS_MAX, "ticks", count, f"at most {OPTIONS_MAX} options")
+    _need(is_whole(most, 1, count), "most", most, f"a whole number from 1 to {count}")
+    sets = sets_up_to(count, int(most))
+    _need(sets <= _ANSWERS_MAX, "most", most, f"such that there are at most {_ANSWERS_MAX} sets of so many options")
+
+    def number(value: object) -> int:
+        if not isinstance(value, list | tuple) or len(value) > count:
+            raise ParameterError(f"value must be a list of what is ticked of {count} options, got {show(value)}.")
+        chosen = {named.index(each) for each in value}
+        if len(chosen) < len(value):
+            raise ParameterError(f"value must have every option at most once, got {show(value)}.")
+        if len(chosen) > most:
+            raise ParameterError(f"value must have at most {int(most)} options, got {len(chosen)}.")
+        return number_of(chosen, count)
+
+    return Domain(sets, number, options=named.labels or tuple(map(str, range(count))))
 
 
 def _nothing(value: object) -> bool:
@@ -200,6 +236,7 @@ def _need(ok: bool, name: str, got: object, need: str) -> None:
 
 
 _FORMS: Mapping[str, Callable[[object], Domain]] = {
+    "ticks": _ticked,
     "space": _space,
     "circle": _circle,
     "codes": _codes,

@@ -245,8 +245,12 @@ _PAIRS: Mapping[str, Form] = {
 _JOINT: Mapping[str, Form] = {
     "box": Form(_one_of("box"), {"sizes": "same sizes", "shape": "same shape"}),
     "interaction": Form(_one_of("interaction"), {"sizes": "same sizes", "g": "whole g", "size": "whole size"}),
+    "several": Form(_one_of("several"), {"most": "ticks", "marks": "whole marks", "size": "whole size"}),
 }
 """Several questions in one report; what they protect are all answers together."""
+
+_ALONE = {"circle": "arc", "ticks": "several"}
+"""Domains that one mechanism has: no pair of numbers names the first answer of a circle, no label a set of options."""
 
 FORMS: Mapping[str, Form] = {
     **_PLAIN,
@@ -351,8 +355,9 @@ def _read(name: str, form: Form, given: Mapping[str, Any]) -> Design:
     if largest != epsilon:
         raise FormatError(f"epsilon of {name} must be the largest limit of its kernel, {largest!r}, got {epsilon!r}.")
     domain = read_domain(given["domain"], getattr(kernel, "answers", kernel.k))
-    if "circle" in given["domain"] and name != "arc":  # its first answer lies at both ends: no pair of numbers names it
-        raise FormatError(f"circle of the design's domain must be arc's, got {show(name)}.")
+    for own, only in _ALONE.items():
+        if own in given["domain"] and name != only:
+            raise FormatError(f"{own} of the design's domain must be those of {only}, got {show(name)}.")
     _check_params(name, form, given, kernel)
     params = {param: tuple(own) if is_list(own) else own for param, own in given["params"].items()}
     return Design(name, epsilon, domain, params, kernel)
@@ -401,6 +406,15 @@ def _whole(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     if not is_whole(value, 0, 2**64 - 1) or (found is not None and value != found):
         return f"the kernel's {found}" if found is not None else "a whole number"
     return "a number that the kernel has" if paths and found is None and "" not in paths else ""
+
+
+def _ticks(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
+    """How many options may be ticked: as the kernel has it and the domain, which has as many options too."""
+    domain = design["domain"]
+    listed = domain.get("ticks")
+    options = len(listed) if is_list(listed) else listed
+    same = is_whole(value, 1, kernel.options) and value == kernel.ticks == domain.get("most")
+    return "" if same and options == kernel.options else f"the kernel's {kernel.ticks} of {kernel.options} options"
 
 
 def _share(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
@@ -534,6 +548,7 @@ def _base(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 _CHECKS: Mapping[str, Callable[[Any, Sequence[str], Any, Any], str]] = {
     "whole": _whole,
+    "ticks": _ticks,
     "certificate": _certificate,
     "wholes": _wholes,
     "share": _share,

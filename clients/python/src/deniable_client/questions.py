@@ -52,7 +52,7 @@ class Question:
     key: str
     """The same for the same question in another task: the hash of the collector's key, text, design and labels."""
     labels: tuple[str, ...] | None
-    """What people read for the answers 0, 1, ..; None if there are only numbers."""
+    """What people read for the answers 0, 1, .., or for the options of a list; None if there are only numbers."""
     none: Any = None
     """The answer that no answer counts as; None if that is a random one, as in all tasks of version 1."""
     kind: str | None = None
@@ -76,7 +76,8 @@ class Question:
 
     def value(self, given: object) -> object:
         """What the design knows an answer as: the number of a label, where only the task has labels."""
-        own = self.labels if self.explanation.design.domain.labels is None else None
+        domain = self.explanation.design.domain
+        own = self.labels if domain.labels is None and domain.options is None else None
         if own and isinstance(given, list | tuple):  # pairs
             return [
                 [self.value(pair[0]), *pair[1:]] if isinstance(pair, list | tuple) and pair else pair for pair in given
@@ -126,6 +127,8 @@ def check_none(question: Question) -> None:
 def _is_answer(question: Question, given: object) -> bool:
     """Whether it is an answer by itself, or a key: a label, the number of an answer, or a number of the interval."""
     domain = question.explanation.design.domain
+    if domain.options is not None:
+        return is_list(given)
     if question.labels is not None:
         return isinstance(given, str) and given in question.labels
     if domain.border is None:

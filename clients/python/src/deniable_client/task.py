@@ -450,7 +450,7 @@ def _question(
         design=design,
         explanation=explanation,
         key=digest({**own, "text": text, "design": design, "labels": given.get("labels")}),
-        labels=_labels(given["labels"], name, proved.domain) if "labels" in given else proved.domain.labels,
+        labels=_labels(given["labels"], name, proved.domain) if "labels" in given else proved.domain.names,
         none=given.get("none"),
         kind=kind_in(given["kind"], name) if "kind" in given else None,
         **shown_in(given, given.get("kind"), name),
@@ -517,7 +517,7 @@ def _labels(given: object, name: str, domain: Domain) -> tuple[str, ...]:
     """Labels that a task gives to the answers of a design which has numbers only."""
     where = f"labels of {name}"
     need(
-        domain.labels is None and domain.border is None,
+        domain.names is None and domain.border is None,
         where,
         "left out, since its design says what answers are",
         given,

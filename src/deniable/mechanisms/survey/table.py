@@ -9,6 +9,7 @@ from deniable.mechanisms.entry import Entry, Traits
 from deniable.mechanisms.frequency.costs import ROUND_WORK
 from deniable.mechanisms.survey.box import Box, joint
 from deniable.mechanisms.survey.interaction import Interaction
+from deniable.mechanisms.survey.several import Several
 from deniable_client.hashing import rounds
 
 __all__ = ["ROWS"]
@@ -38,6 +39,17 @@ def _pull(m: Interaction, r: int) -> float:
     law = m.effects
     most = min(r, m.k, math.prod(law.padded) * m.size // m.g)
     return (most - r * law.base) / law.slope
+
+
+def _ticked_work(m: Several, n: float) -> float:
+    """A counter for each byte of a report."""
+    return float(m.bulk.row_bytes)
+
+
+def _ticked_pull(m: Several, r: int) -> float:
+    """As many of r options as a report can hold; of those that it is not about only their mean is taken off."""
+    law, level, held = m.law, m.weights.level, min(r, m.size)
+    return (held * (1 - level) - r * law.q + r * level / m.options) / law.gap
 
 
 ROWS: Mapping[str, Entry] = {
@@ -78,5 +90,23 @@ ROWS: Mapping[str, Entry] = {
         ),
         space=joint,
         traits=Traits(_work, _pull),
+    ),
+    "several": Entry(
+        Several,
+        Several.best,
+        "several of many options: what somebody ticks, in one report",
+        "PrivSet",
+        "questions with several answers: which of these apply to you?",
+        ("most", "marks", "size"),
+        needed=("most",),
+        small=(
+            {"k": 3, "most": 2, "epsilon": 0.1},
+            {"k": 4, "most": 2, "epsilon": 1.0},
+            {"k": 3, "most": 3, "epsilon": 2.0},
+            {"k": 5, "most": 1, "size": 2, "epsilon": 1.0},
+            {"k": 4, "most": 2, "marks": 4, "epsilon": 4.0},
+            {"k": 5, "most": 2, "size": 3, "epsilon": 4.0},
+        ),
+        traits=Traits(_ticked_work, _ticked_pull),
     ),
 }

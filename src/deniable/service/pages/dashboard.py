@@ -10,9 +10,11 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from deniable.core.types import Target
 from deniable.errors import DeniableError
 from deniable.run.questions import question_of
 from deniable.service.access.keys import KEY_ROLES, Role
+from deniable.service.alerts.notices import alerts_of
 from deniable.service.collector import Collector, Known
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row, key_of
@@ -24,9 +26,14 @@ from deniable.service.pages.render import compressed, html, page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
-from deniable.service.results.reading import strata_of
+from deniable.service.results.public import charts_of
+from deniable.service.results.reading import TARGETS, check_target, estimated, published, strata_of
+from deniable.service.results.view import views
+from deniable.service.results.words import software
 from deniable.service.store.contract import Store
 from deniable.service.tasks import counted_as
+from deniable.service.texts.catalogue import Texts, texts
+from deniable_client.task import Task
 
 __all__ = ["ROWS", "known_task", "windows_of"]
 
@@ -77,14 +84,22 @@ async def task(collector: Collector, request: Request) -> Response:
     """A task: counts, estimates by window, comparisons, rejections, bounds."""
     known = await known_task(collector, request)
     found, own = await windows_of(collector, known), known.intake.task
+    target = check_target(request.query_params.get("target", "population"))
     rejected = await asyncio.to_thread(collector.store.rejections, own.id)
+    t = texts("see", "en")
     wanted = request.query_params.get("error", "")
     parts: dict[str, Any] = {
         "title": own.questions[0].text,
         "task": own,
         "state": known.row.state,
         "admin": _may(request, Role.ADMINISTRATOR),
-        "windows": [_window(window, own) for window in reversed(found)],
+        "t": t.html,
+        "level": t.language.share(95),
+        "target": target,
+        "other": next(each for each in TARGETS if each != target),
+        "views": await asyncio.to_thread(_views, own, found, target, t),
+        "alerts": alerts_of(own, found, known.row.state, rejected, collector.believed()),
+        "windows": [_window(window, own, target, i == 0) for i, window in enumerate(reversed(found))],
         "reports": sum(window.reports for window in found),
         "rejected": sorted(((REASONS.get(why, why), n) for why, n in rejected.items()), key=lambda row: -row[1]),
         "alarm": alarm(rejected),
@@ -99,14 +114,25 @@ async def task(collector: Collector, request: Request) -> Response:
     return await asyncio.to_thread(lambda: compressed(page("task.html", **parts), request))
 
 
-def _window(window: Window, own: Any) -> dict[str, Any]:
+def _views(own: Task, found: list[Window], target: Target, t: Texts) -> list[dict[str, Any]]:
+    """Every question with its charts; the tables of the windows stand below them."""
+    shown = views(own, found, target, t.language.tag)
+    return [charts_of(own, view, shown, t) | {"tables": []} for view in shown]
+
+
+def _window(window: Window, own: Task, target: Target, last: bool) -> dict[str, Any]:
     document = window.told(own)
     questions = []
     for part in document.get("questions", ()):
-        groups = [(strata_of(group), told({**part, **group})) for group in part.get("groups", ())]
-        questions.append((told(part), part["state"] == PUBLISHED and part.get("estimate") is not None, groups))
+        question = own.question(part["question"])
+        groups = [
+            (strata_of(group), told({**part, **group, "estimate": estimated(group, question, target)}))
+            for group in part.get("groups", ())
+        ]
+        whole = told({**part, "estimate": estimated(part, question, target)})
+        questions.append((whole, part["state"] == PUBLISHED and part.get("estimate") is not None, groups))
     return {"number": window.number, "state": window.state, "from": document["from"], "to": document["to"],
-            "reports": window.reports, "questions": questions}  # fmt: skip
+            "reports": window.reports, "questions": questions, "last": last}  # fmt: skip
 
 
 def _unit(known: Known) -> str:
@@ -146,8 +172,20 @@ async def certificates(collector: Collector, request: Request) -> Response:
     """What was promised to those who answer, with the proof: a page to print."""
     known = await known_task(collector, request)
     own, made = known.intake.task, known.intake.mechanisms
-    found = [certificate(own, question, m) for question, m in zip(own.questions, made, strict=True)]
-    return page("certificate.html", title="Privacy certificate", task=own, certificates=found)
+    told = await windows_of(collector, known)
+    found = [
+        certificate(own, question, m) | {"reports": sum(part["reports"] for _, part in published(told, question.name))}
+        for question, m in zip(own.questions, made, strict=True)
+    ]
+    site = collector.settings.public_url or f"http://{request.headers.get('host', '')}"
+    parts = {
+        "task": own,
+        "certificates": found,
+        "day": collector.believed().date(),
+        "version": software(),
+        "site": site,
+    }
+    return page("certificate.html", title="Privacy certificate", **parts)
 
 
 async def events(collector: Collector, request: Request) -> Response:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 from deniable.errors import DeniableError, ParameterError
@@ -13,7 +12,7 @@ from deniable.estimate.result import Estimate
 from deniable.present.tables import number, percent
 from deniable.service.ingest import NEVER
 from deniable.service.release import PUBLISHED, Window
-from deniable.service.results.reading import estimate_in, strata_of
+from deniable.service.results.reading import estimate_in, published
 from deniable_client.task import Question, Task
 
 __all__ = ["alarm", "compared", "doubled", "needed", "told"]
@@ -73,7 +72,7 @@ def _interval(
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two groups or periods, answer by answer; p-values are corrected for all answers and pairs on the page."""
+    """Two periods, answer by answer; p-values are corrected for all answers and pairs on the page."""
 
     first: str
     second: str
@@ -86,8 +85,8 @@ class Compared:
 
 
 def compared(task: Task, question: Question, windows: Sequence[Window], most: int = 12) -> list[Compared]:
-    """Groups of the last published window with each other, and each published window with the one before."""
-    pairs = [*_groups(question, windows), *_periods(question, windows)][:most]
+    """Each published window with the one before."""
+    pairs = _periods(question, windows)[:most]
     found = []
     for (first, one), (second, two) in pairs:
         try:
@@ -101,24 +100,8 @@ def compared(task: Task, question: Question, windows: Sequence[Window], most: in
 _Pair = tuple[tuple[str, Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
 
 
-def _published(question: Question, windows: Sequence[Window]) -> list[tuple[Window, Mapping[str, Any]]]:
-    return [
-        (window, part)
-        for window in windows
-        for part in (window.document or {}).get("questions", ())
-        if part["question"] == question.name and part["state"] == PUBLISHED
-    ]
-
-
-def _groups(question: Question, windows: Sequence[Window]) -> list[_Pair]:
-    for _, part in reversed(_published(question, windows)):
-        named = [(strata_of(group), group) for group in part.get("groups", ())]
-        return list(combinations(named, 2))
-    return []
-
-
 def _periods(question: Question, windows: Sequence[Window]) -> list[_Pair]:
-    named = [(f"window {window.number + 1}", part) for window, part in _published(question, windows)]
+    named = [(f"window {window.number + 1}", part) for window, part in published(windows, question.name)]
     return list(zip(named[1:], named[:-1], strict=True))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from deniable_client.kernels.affine import Affine
     from deniable_client.kernels.arc import Arc
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
-    from deniable_client.kernels.box import Box
+    from deniable_client.kernels.box import Box, Several
     from deniable_client.kernels.channel import Channel
     from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
@@ -66,6 +66,7 @@ __all__ = [
     "Projective",
     "Recode",
     "Response",
+    "Several",
     "SignedHashing",
     "SignedInterval",
     "SignedSubset",
@@ -92,7 +93,7 @@ _HOMES: Mapping[str, str] = {
     "affine": "Affine",
     "arc": "Arc",
     "basic": "Laplace Mixture Response Subset Unary Whole",
-    "box": "Box",
+    "box": "Box Several",
     "channel": "Channel",
     "dealt": "Dealt",
     "geometry": "Hadamard Projective",

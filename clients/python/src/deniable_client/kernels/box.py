@@ -1,20 +1,21 @@
-"""Answers to several questions in one report: a random box, one set of answers for each question."""
+"""Sets of answers in one report: a random box, with a set for each question; or one that meets what is ticked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import comb, prod
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import keep_threshold
+from deniable_client.exact import WORD_BITS, keep_threshold
+from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value, check_whole, favoured
 from deniable_client.packing import bits_width, pack_bits
 from deniable_client.words import Words, below, happens, subset
 
-__all__ = ["QUESTIONS_MAX", "Box"]
+__all__ = ["OPTIONS_MAX", "QUESTIONS_MAX", "Box", "Several", "number_of", "set_of", "sets_up_to", "ways"]
 
 QUESTIONS_MAX = 32
 """Questions that are asked together: yes/no questions have as many sets of answers as items may be."""
@@ -141,3 +142,142 @@ def _check(sizes: tuple[int, ...], shape: tuple[int, ...]) -> None:
         check_k(k)
         check_whole("shape", s, 1, k - 1, "A set has at least one answer, and not all of them.")
     check_k(prod(sizes))
+
+
+# ---- what is ticked of a list of options
+
+OPTIONS_MAX = 64
+"""Options of a list: of more, the best size would have more sets of outputs than one random word tells apart."""
+
+
+def sets_up_to(options: int, most: int) -> int:
+    """How many sets of at most so many options there are, the empty one included.
+
+    >>> sets_up_to(4, 2)
+    11
+    """
+    return sum(comb(options, size) for size in range(most + 1))
+
+
+def number_of(chosen: Iterable[int], options: int) -> int:
+    """The number of a set of options: smaller sets come first, and of one size those whose largest option is less.
+
+    >>> [number_of(own, 3) for own in ((), (0,), (2,), (0, 1), (0, 2), (1, 2))]
+    [0, 1, 3, 4, 5, 6]
+    """
+    own = sorted(chosen)
+    return sets_up_to(options, len(own) - 1) + sum(comb(option, i) for i, option in enumerate(own, start=1))
+
+
+def set_of(number: int, options: int) -> list[int]:
+    """The inverse of `number_of`, in falling order."""
+    size = 0
+    while number >= comb(options, size):
+        number -= comb(options, size)
+        size += 1
+    found: list[int] = []
+    option = options
+    for i in range(size, 0, -1):
+        option -= 1
+        while comb(option, i) > number:
+            option -= 1
+        number -= comb(option, i)
+        found.append(option)
+    return found
+
+
+def ways(outputs: int, marks: int, size: int) -> Sequence[int]:
+    """How many sets of `size` outputs hold so many (0, 1, ..) of `marks` given ones."""
+    return [comb(marks, held) * comb(outputs - marks, size - held) for held in range(min(marks, size) + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Several(Base):
+    """A set of `size` outputs that holds at least one of the `marks` own ones with probability keep/2**64.
+
+    Each of `options` has an output; the others make the own ones of everybody as many. Where there are `ticks` marks,
+    they are dummies that fill up what somebody ticks, at most so many options. Where there are as many as options, they
+    say that an option is not ticked. All sets that hold an own output are equally likely, and so are all others. A
+    value is the number of a set of options (`number_of`); a report has a bit for each output.
+    """
+
+    options: int
+    ticks: int
+    marks: int
+    size: int
+    keep: int
+    kind: ClassVar[str] = "several"
+
+    def __post_init__(self) -> None:
+        _check_ticks(self.options, self.ticks, self.marks, self.size)
+        check_threshold("keep", self.keep)
+
+    @classmethod
+    def calibrate(cls, epsilon: float, options: int, ticks: int, marks: int, size: int) -> Several:
+        """The most accurate integers within e^epsilon."""
+        _check_ticks(options, ticks, marks, size)
+        miss, *hits = ways(options + marks, marks, size)
+        return cls(options, ticks, marks, size, keep_threshold(epsilon, sum(hits), miss))
+
+    @property
+    def k(self) -> int:  # type: ignore[override]  # it follows from the options
+        """Number of sets of options that somebody may tick."""
+        return sets_up_to(self.options, self.ticks)
+
+    @property
+    def outputs(self) -> int:
+        """Options, and what makes the own outputs of everybody as many."""
+        return self.options + self.marks
+
+    @property
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`: sets that hold an own output, and those that hold none."""
+        miss, *hits = ways(self.outputs, self.marks, self.size)
+        return sum(hits), miss
+
+    @property
+    def width(self) -> int:
+        return bits_width(self.outputs)
+
+    @property
+    def words(self) -> int:
+        """See `Kernel.words`: the same number whatever is ticked and whatever happens to it."""
+        return 2 + self.size
+
+    def own_of(self, x: int) -> list[int]:
+        """The own outputs of somebody with this value, in rising order."""
+        check_value(x, self.k)
+        ticked = sorted(set_of(x, self.options))
+        if self.marks == self.options:
+            return ticked + [self.options + i for i in range(self.options) if i not in ticked]
+        return ticked + [self.options + i for i in range(self.marks - len(ticked))]
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        own = self.own_of(x)
+        kept = happens(self.keep, words)
+        _, *hits = ways(self.outputs, self.marks, self.size)
+        drawn, held = below(sum(hits), words), 1
+        while drawn >= hits[held - 1]:
+            drawn -= hits[held - 1]
+            held += 1
+        held = held if kept else 0
+        others = [y for y in range(self.outputs) if y not in own]
+        chosen = {own[i] for i in subset(self.marks, held, words)}
+        chosen |= {others[i] for i in subset(len(others), self.size - held, words)}
+        return pack_bits(chosen, self.outputs)
+
+    def blind(self, words: Words) -> bytes:
+        return pack_bits(subset(self.outputs, self.size, words), self.outputs)
+
+
+def _check_ticks(options: int, ticks: int, marks: int, size: int) -> None:
+    check_whole("options", options, 2, OPTIONS_MAX)
+    check_whole("ticks", ticks, 1, options)
+    few = sets_up_to(options, ticks)
+    require(few <= ITEMS_MAX, "ticks", ticks, f"such that there are at most {ITEMS_MAX} sets of so many options")
+    require(marks in (ticks, options), "marks", marks, f"{ticks}, as many as may be ticked, or all {options} options")
+    check_whole("size", size, 1, 1 if marks == options else options)
+    total = sum(ways(options + marks, marks, size))
+    require(
+        total <= 1 << WORD_BITS, "size", size, f"such that there are at most 2**{WORD_BITS} sets of so many outputs"
+    )

@@ -1,0 +1,80 @@
+/** Ends of ranges, and what kernels say of their work: the numbers are those of the Python client. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import "../src/index.js";
+import { amountOf } from "../src/amounts.js";
+import { parse } from "../src/canonical.js";
+import { kernelFrom } from "../src/designs.js";
+import { WORD } from "../src/exact.js";
+import { general } from "../src/parts.js";
+import { ReplayWords } from "../src/replay.js";
+
+const HALF = `${WORD / 2n}`;
+
+test("amounts are cut off below their unit, and exact above it", () => {
+  const unit = amountOf(1e-12) / 10n ** BigInt(String(amountOf(1e-12)).length - 1);
+  assert.equal(unit, 1n);
+  assert.equal(amountOf(1.5), (3n * amountOf(1)) / 2n);
+  assert.equal(amountOf(5e-324), 0n);
+  assert.equal(amountOf(0.1) + amountOf(0.2), amountOf(0.3));
+});
+
+test("documents are so deep and no deeper", () => {
+  const mappings = (/** @type {number} */ depth) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
+  const lists = (/** @type {number} */ depth) => `{"a":${"[".repeat(depth - 1)}1${"]".repeat(depth - 1)}}`;
+  for (const nested of [mappings, lists]) {
+    parse(nested(12));
+    assert.throws(() => parse(nested(13)), { kind: "FormatError" });
+  }
+});
+
+test("numbers have an exponent above 12 digits and below four zeros", () => {
+  assert.equal(general(1e11), "100000000000");
+  assert.equal(general(1e12), "1e+12");
+  assert.equal(general(1e-4), "0.0001");
+  assert.equal(general(1e-5), "1e-05");
+  assert.equal(general(0), "0");
+});
+
+test("kernels say how many words they take", () => {
+  assert.equal(kernelFrom({ kind: "box", sizes: ["4", "3"], shape: ["2", "1"], keep: HALF }).words, 5n);
+  assert.equal(kernelFrom({ kind: "box", sizes: ["9"], shape: ["3"], keep: HALF }).words, 5n);
+  assert.equal(kernelFrom({ kind: "signed-subset", keys: "8", size: "3", keep: HALF }).words, 8n);
+  const noise = { kind: "laplace", k: "3", again: "6786177901268885275", grid: "3", reach: "20", level_top: "2", level_bottom: "1" };
+  const rare = WORD - 6786177901268885275n;
+  assert.equal(kernelFrom(noise).words, 3n * (3n + 2n + (WORD + rare - 1n) / rare));
+});
+
+test("near answers are among the outputs", () => {
+  const document = { kind: "neighbours", outputs: "3", neighbours: [["2"], ["0"], ["1"]], keep: HALF };
+  kernelFrom(document);
+  assert.throws(() => kernelFrom({ ...document, neighbours: [["3"], ["0"], ["1"]] }), { kind: "ParameterError" });
+});
+
+test("a pair is a list of two, not a text of two signs", () => {
+  const kernel = kernelFrom({ kind: "pairs", base: { kind: "response", k: "10", keep: HALF }, keys: "5", length: "0" });
+  const domain = { index: (/** @type {any} */ key) => Number(key) };
+  assert.deepEqual(kernel.pairsOf([[1, 0.5]], domain, [0, 1]), [[1, 2 ** 31]]);
+  for (const wrong of ["ab", ["ab"], [[1]], [[1, 0.5, 2]], 7, [["1", 0.5], "10"]]) {
+    assert.throws(() => kernel.pairsOf(wrong, domain, [0, 1]), { kind: "ParameterError" });
+  }
+});
+
+test("another bucket than one's own comes with either sign, and one's own never", () => {
+  const own = WORD / 4n;
+  const kernel = kernelFrom({ kind: "signed-hashing", keys: "5", g: "3", own: `${own}`, flip: `${own}` });
+  const all = new Set();
+  for (let i = 1n; i <= 12n; i++) {
+    const seed = (i * 0x9e3779b97f4a7c15n) % WORD;
+    for (const x of [0n, 5n]) {
+      const value = (/** @type {bigint[]} */ ...rest) => kernel.randomise(x, new ReplayWords([seed, ...rest])).at(-1);
+      const kept = value(0n);
+      all.add(kept);
+      const seen = [0n, 1n, 2n, 3n].map((i) => value(WORD - 1n, ((2n * i + 1n) * WORD) / 8n));
+      assert.equal(value(own), kept ^ 1);
+      assert.equal(new Set([...seen, kept, kept ^ 1]).size, 6);
+    }
+  }
+  assert.equal(all.size, 6);
+});

@@ -1,0 +1,169 @@
+"""What is said of results, in the language of a page: sentences, the methods paragraph, the citation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Any
+
+from markupsafe import Markup
+
+from deniable.service.results.view import Cell, Moment, QuestionView, clear
+from deniable.service.texts.catalogue import Texts, bdi
+from deniable_client.task import Task
+
+__all__ = [
+    "chance", "citation", "gap", "group_claim", "method", "number", "sentences", "software", "trend_claim"
+]  # fmt: skip
+
+_RARE = 0.005
+"""Shares below half a hundredth are not told as one."""
+_ANSWERS = 5
+"""Changes from first to last that are told in sentences; the table has all windows."""
+
+
+def software() -> str:
+    """The version of the program that published."""
+    return version("deniable")
+
+
+def chance(pvalue: float, t: Texts) -> str:
+    """A p-value with its sign, three digits after the comma at most."""
+    return f"< {t.language.number(0.001)}" if pvalue < 0.001 else f"= {t.language.number(pvalue, 3)}"
+
+
+def number(view: QuestionView, value: float | None, t: Texts, digits: int = 1) -> str:
+    """A share in hundredths, or a mean, as tables have it."""
+    if value is None:
+        return "–"
+    return t.language.number(value, 2) if view.numbers else t.language.share(100 * value, digits)
+
+
+def _hundred(value: float | None, t: Texts) -> str:
+    whole = 0.0 if value is None else min(max(100 * value, 0.0), 100.0)
+    return t.language.number(round(whole), 0)
+
+
+def sentences(view: QuestionView, t: Texts) -> list[Markup]:
+    """What the last published window says, in a sentence or two."""
+    last = view.last
+    if last is None:
+        return []
+    if view.numbers:
+        unit = f" {view.unit}" if view.unit else ""
+        told = {name: number(view, getattr(last.cells[0], name), t) for name in ("value", "low", "high")}
+        return [t.html("say.mean", **{**told, "value": bdi(told["value"] + unit)})]
+    if view.mirrored or view.question.kind == "yes-no":
+        return [_share(view.labels[0], last.cells[0], t)]
+    if view.close and len(view.close) == 1:
+        top = view.close[0]
+        return [t.html("say.most", answer=bdi(view.labels[top]), **_ends(last.cells[top], t))]
+    if view.close and len(view.close) <= _ANSWERS:
+        return [t.html("say.close", answers=[bdi(view.labels[i]) for i in view.close])]
+    return []
+
+
+def _share(label: str, cell: Cell, t: Texts) -> Markup:
+    if cell.value is not None and cell.value < _RARE:
+        high = math.ceil(100 * max(cell.high or 0.0, 0.0))
+        return t.html("say.rare", answer=bdi(label), high=high)
+    return t.html("say.share", answer=bdi(label), **_ends(cell, t))
+
+
+def _ends(cell: Cell, t: Texts) -> dict[str, str]:
+    return {"n": _hundred(cell.value, t), "low": _hundred(cell.low, t), "high": _hundred(cell.high, t)}
+
+
+def gap(moment: Moment, task: Task, t: Texts) -> str:
+    """Why a window is not shown."""
+    days = {"first": moment.first, "last": moment.last}
+    if moment.why:
+        return t("gap.few", least=task.min_batch, **days) if moment.few else t("gap.other", **days)
+    return t("gap.open", **days)
+
+
+# ---- claims
+
+
+def trend_claim(view: QuestionView, t: Texts, tests: int) -> list[Markup]:
+    """Whether there is a trend, and how large the change from first to last is."""
+    if view.trend is None:
+        return []
+    told = [t.html("trend.clear" if clear(view.pvalue) else "trend.none", p=chance(view.pvalue, t))]
+    if tests > 1:
+        told.append(t.html("trend.holm", n=tests))
+    change = view.trend.change
+    ends = change.interval(view.level)
+    first, last = view.published[0], view.published[-1]
+    shown = list(view.shown)
+    if len(shown) > _ANSWERS:  # those that changed most, by their standard errors
+        shown = sorted(sorted(shown, key=lambda i: -abs(change.value[i] / change.stderr[i]))[:_ANSWERS])
+    for i in shown:
+        unit = 1.0 if view.numbers else 100.0
+        parts: dict[str, Any] = {"first": number(view, first.cells[i].value, t, 0)}
+        parts["last"] = number(view, last.cells[i].value, t, 0)
+        parts["change"] = _signed(unit * float(change.value[i]), t)
+        parts |= {"low": _signed(unit * float(ends.low[i]), t), "high": _signed(unit * float(ends.high[i]), t)}
+        if view.numbers:
+            told.append(t.html("trend.mean", **parts))
+        else:
+            told.append(t.html("trend.change", answer=bdi(view.labels[i]), **parts))
+    return told
+
+
+def _signed(value: float, t: Texts) -> str:
+    return ("+" if value > 0 else "") + t.language.number(value, 1)
+
+
+def group_claim(view: QuestionView, t: Texts) -> list[Markup]:
+    """Whether groups differ, and which of them stand for several."""
+    told = []
+    if view.equal is not None:
+        p = view.equal.pvalue
+        told.append(t.html("group.clear" if clear(p) else "group.none", p=chance(p, t)))
+    joined = [bdi(group.name) for group in view.groups if group.joined]
+    if joined:
+        told.append(t.html("group.joined", names=joined))
+    return told
+
+
+# ---- for papers
+
+
+def _ratio_text(certificate: Mapping[str, Any]) -> str:
+    """The exact ratio rounded up to four digits after the comma, for sentences; the certificate has the fraction."""
+    if certificate["ratio"] is None:
+        return "–"
+    top, bottom = map(int, certificate["ratio"].split("/"))
+    return f"{-(-top * 10_000 // bottom) / 10_000:g}"
+
+
+def method(
+    task: Task, found: Sequence[QuestionView], certificates: Sequence[Mapping[str, Any]], t: Texts, url: str
+) -> str:
+    """The methods paragraph, to paste."""
+    who = task.collector or ""
+    n = sum(moment.reports for view in found for moment in view.published)
+    last = task.closes - timedelta(1)
+    windows = len({moment.number for view in found for moment in view.published})
+    said = [t("method.asked", who=who, first=task.opens, last=last, questions=len(found), windows=windows, n=n)]
+    if len(found) > 1:
+        said.append(t("method.dealt", shares=" : ".join(str(question.share) for question in task.questions)))
+    for view, known in zip(found, certificates, strict=True):
+        own = {"mechanism": known["mechanism"], "epsilon": known["epsilon"], "ratio": _ratio_text(known)}
+        said.append(t("method.mixed", question=view.text, **own))
+    said.append(t("method.population", level=t.language.share(95)))
+    said.append(t("method.batch", least=task.min_batch))
+    tests = sum(view.trend is not None for view in found)
+    if tests:
+        said.append(t("method.tests", n=tests))
+    said += [t("method.self"), t("method.software", version=software(), id=task.id, url=url)]
+    return " ".join(said)
+
+
+def citation(task: Task, subject: str, t: Texts, url: str) -> str:
+    """How the data set is cited."""
+    who, year = task.collector or "", str((task.closes - timedelta(1)).year)
+    return t("cite.text", who=who, year=year, title=subject, version=software(), id=task.id[:12], url=url)

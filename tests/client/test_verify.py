@@ -1,0 +1,208 @@
+"""What anybody can check of a file: ids recomputed, promises proved, damage found; with the standard library alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable_client.checking import changes, verify, verify_place, verify_places
+from deniable_client.command import main
+from deniable_client.errors import FormatError, ParameterError
+from tasks import GRR, asked, document, sealed
+
+SS = dn.mechanism("ss", epsilon=1.0, labels=["a", "b", "c", "d"])
+
+
+def put(path: Path, content: Any) -> str:
+    """A file with these bytes, or this document."""
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content, indent=2).encode())
+    return str(path)
+
+
+def test_designs_are_proved() -> None:
+    found = verify(json.dumps(SS.design).encode())
+    assert (found.kind, found.holds) == ("design", True)
+    assert found.facts["epsilon_exact"] == SS.epsilon_exact
+    assert found.facts["ratio"] == f"{SS.proof.ratio.numerator}/{SS.proof.ratio.denominator}"  # type: ignore[union-attr]
+    assert "Its promise is proved" in found.lines[1]
+    broken = verify(json.dumps({**SS.design, "epsilon": 0.5}).encode())
+    assert not broken.holds
+    assert broken.facts["error"] == "PrivacyError"
+    assert "promises epsilon 0.5" in broken.lines[1]
+
+
+@pytest.mark.parametrize("task", [document(), asked()], ids=["version 1", "signed"])
+def test_tasks_have_their_ids_recomputed(task: dict[str, Any]) -> None:
+    found = verify(json.dumps(task).encode(), expect=task["id"])
+    assert (found.kind, found.holds, found.facts["id"]) == ("task", True, task["id"])
+    assert found.facts["signed"] == (task["version"] == 2)
+    assert verify(json.dumps({"task": task, "id": task["id"]}).encode()).holds  # as `task new --json` prints it
+    altered = verify(json.dumps({**task, "min_batch": 11}).encode())
+    assert not altered.holds
+    assert "the task was altered" in altered.lines[1]
+    assert not verify(json.dumps(task).encode(), expect="0" * 64).holds
+
+
+def test_a_task_that_leaks_does_not_hold() -> None:
+    leaking = {**GRR, "kernel": {**GRR["kernel"], "keep": "18000000000000000000"}}
+    task = sealed(document(questions=[{"name": "q", "text": "Tired?", "design": leaking, "share": 1}]))
+    found = verify(json.dumps(task).encode())
+    assert not found.holds
+    assert found.facts["error"] == "PrivacyError"
+
+
+def files() -> dict[str, bytes]:
+    reports = SS.privatize(["a", "b", "c"] * 40, rng=dn.simulation(1))
+    return {"reports": dn.dump(reports), "tally": dn.dump(SS.tally(reports))}
+
+
+@pytest.mark.parametrize("kind", ["reports", "tally"])
+def test_report_and_tally_files(kind: str) -> None:
+    data = files()[kind]
+    found = verify(data)
+    assert (found.kind, found.holds, found.facts["reports"]) == (kind, True, 120)
+    assert "SIMULATED" in found.lines[0]
+    places = {5: data[:5], len(data) - 3: data[:-3]}
+    cut = [verify(part) for part in places.values()]
+    assert [(each.holds, "ends within" in each.lines[1]) for each in cut] == [(False, True)] * 2
+    for at in (12, len(data) // 2, len(data) - 15):
+        damaged = bytearray(data)
+        damaged[at] ^= 1
+        assert not verify(bytes(damaged)).holds, at
+    assert not verify(data + b"x").holds
+
+
+def test_no_more_is_read_than_a_file_may_have() -> None:
+    huge = verify(b"DNRP\x01\xff\xff\xff\xff")
+    assert not huge.holds
+    assert "4,294,967,295 bytes" in huge.lines[1]
+    with pytest.raises(FormatError, match="more than 16777216"):
+        verify(b" " * ((1 << 24) + 1))
+
+
+@pytest.mark.parametrize("data", [b"", b"a,b\n", b"[1]", b'{"a": 1}', b'{"a": 1, "a": 2}', b'{"a": NaN}', b"\xff\xfe"])
+def test_what_is_no_file_of_ours_is_told(data: bytes) -> None:
+    with pytest.raises(FormatError):
+        verify(data)
+
+
+def test_certificates_agree_with_themselves() -> None:
+    ratio = SS.proof.ratio
+    assert ratio is not None
+    made = {"ratio": f"{ratio.numerator}/{ratio.denominator}", "epsilon": 1.0, "epsilon_exact": SS.epsilon_exact}
+    made |= {"witness": "Pr[..]", "task": "0" * 64}
+    found = verify(json.dumps(made).encode())
+    assert (found.kind, found.holds, found.facts["proved"]) == ("certificate", True, False)
+    for wrong in ({"epsilon": 0.9}, {"epsilon_exact": 0.9}, {"ratio": "1/2"}, {"ratio": "1/0"}, {"epsilon": True}):
+        assert not verify(json.dumps({**made, **wrong}).encode()).holds, wrong
+
+
+def test_what_changed_between_two_tasks(tmp_path: Path) -> None:
+    one = put(tmp_path / "one.json", document())
+    two = put(tmp_path / "two.json", document(min_batch=20, budget={"task": 2, "subject": 4, "lifetime": 9}))
+    told, lines, same = verify_places(one, two)
+    assert not same
+    assert [each["where"] for each in told["changes"]] == ["min_batch", "budget.lifetime", "id"]
+    assert "  min_batch: 10 became 20" in lines
+    assert verify_places(one, one)[1:] == (
+        [verify_place(one).lines[0]] * 2 + ["Nothing changed."],
+        True,
+    )
+    with pytest.raises(ParameterError, match="got a task and a design"):
+        verify_places(one, put(tmp_path / "d.json", SS.design))
+    found = changes({"a": [1, 2], "b": {"c": 1}, "e": [{"f": 1}]}, {"a": [2, 3], "d": 4, "e": []})
+    assert [each["line"] for each in found] == [
+        "a: without [1] and with [3]",
+        "b: gone, it was {'c': 1}",
+        "e[1]: gone, it was {'f': 1}",
+        "d: new, 4",
+    ]
+
+
+def test_exit_codes_of_the_client(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = put(tmp_path / "good.json", document()), put(tmp_path / "bad.json", {**document(), "min_batch": 11})
+    other = put(tmp_path / "other.json", document(min_batch=12))
+    codes = [main(["verify", *each]) for each in ([good], [bad], [good, "--diff", other])]
+    assert codes == [0, 1, 1]
+    capsys.readouterr()
+    assert main(["verify", bad, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["holds"] is False
+    assert main(["verify", str(tmp_path / "none.json")]) == 2
+    assert main(["verify", put(tmp_path / "x.csv", b"a,b\n")]) == 2
+    assert "cannot be read" in (err := capsys.readouterr().err)
+    assert "cannot be verified" in err
+
+
+class _Answers(BaseHTTPRequestHandler):
+    replies: dict[str, tuple[int, bytes, dict[str, str]]]
+
+    def do_GET(self) -> None:
+        status, body, headers = self.replies.get(self.path, (404, b"", {}))
+        self.send_response(status)
+        for name, text in headers.items():
+            self.send_header(name, text)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody listens."""
+
+
+@contextmanager
+def served(replies: dict[str, tuple[int, bytes, dict[str, str]]]) -> Iterator[str]:
+    """A server on this machine that answers as it is told."""
+    handler = type("Answers", (_Answers,), {"replies": replies})
+    server = HTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_addresses_are_fetched_within_limits() -> None:
+    task = document()
+    data, place = json.dumps(task).encode(), f"/v1/tasks/{task['id']}"
+    replies = {
+        place: (200, data, {}),
+        f"/v1/tasks/{'0' * 64}": (200, data, {}),
+        "/elsewhere": (302, b"", {"Location": place}),
+        "/large": (200, b" " * ((1 << 24) + 10), {}),
+    }
+    with served(replies) as at:
+        assert verify_place(at + place).holds
+        assert not verify_place(f"{at}/v1/tasks/{'0' * 64}").holds  # another task than was asked for
+        for path in ("/elsewhere", "/large", "/none"):
+            with pytest.raises(ParameterError):
+                verify_place(at + path)
+    for url in ("http://example.org/x", "https://", "http://127.0.0.1:1/x"):
+        with pytest.raises(ParameterError):
+            verify_place(url)
+
+
+def test_the_standard_library_is_enough(tmp_path: Path) -> None:
+    client = Path(__file__).parents[2] / "clients" / "python" / "src"
+    path = put(tmp_path / "reports.bin", files()["reports"])
+    code = (
+        f"import sys; sys.path[:] = [{str(client)!r}] + [p for p in sys.path if 'site-packages' not in p]\n"
+        "from deniable_client.command import main\n"
+        f"code = main(['verify', {path!r}])\n"
+        "assert not {'numpy', 'deniable', 'cryptography'} & set(sys.modules)\n"
+        "sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "120 reports" in done.stdout

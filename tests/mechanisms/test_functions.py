@@ -1,0 +1,187 @@
+"""Ideas that are code: followed along all branches where that can be, else measured; never for real reports."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.audit.empirical import measure
+from deniable.mechanisms.tracing import UntraceableError, chances_of
+from deniable_client import Device
+
+K = 4
+
+
+def keep(value: int, rng: Any) -> int:
+    """Generalised randomised response, as people write it."""
+    return value if rng.random() < 0.5 else int(rng.integers(K))
+
+
+def one(report: Any) -> list[Any]:
+    return [report]
+
+
+def bits(value: int, rng: Any) -> tuple[int, ...]:
+    """Unary encoding: bits of all values."""
+    found = rng.random(K) < 0.25
+    found[value] = rng.random() < 0.5
+    return tuple(np.flatnonzero(found).tolist())
+
+
+def many(value: int, rng: Any) -> tuple[int, ...]:
+    """The same with more bits than can be followed."""
+    found = rng.random(32) < 0.25
+    found[value] = rng.random() < 0.5
+    return tuple(np.flatnonzero(found).tolist())
+
+
+def test_programs_are_followed_exactly() -> None:
+    assert chances_of(keep, 1) == {1: Fraction(5, 8), 0: Fraction(1, 8), 2: Fraction(1, 8), 3: Fraction(1, 8)}
+    law = chances_of(bits, 0)
+    assert sum(law.values()) == 1
+    assert len(law) == 16
+    assert law[(0,)] == Fraction(1, 2) * Fraction(3, 4) ** 3
+    assert chances_of(lambda x, rng: tuple(sorted(rng.choice(3, 2, replace=False).tolist())), 0) == dict.fromkeys(
+        [(0, 1), (0, 2), (1, 2)], Fraction(1, 3)
+    )
+    assert chances_of(lambda x, rng: rng.choice(["a", "b"], p=[0.25, 0.75]), 0) == {
+        "a": Fraction(1, 4),
+        "b": Fraction(3, 4),
+    }
+
+    def twice(value: int, rng: Any) -> str:
+        u = rng.random()
+        return "low" if u < 0.25 else "high" if u >= 0.5 else "middle"
+
+    assert chances_of(twice, 0) == {"low": Fraction(1, 4), "high": Fraction(1, 2), "middle": Fraction(1, 4)}
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        (lambda x, rng: round(rng.normal(), 1), "rng.normal"),
+        (lambda x, rng: int(rng.random() * 4), "TypeError"),
+        (many, "more than 24 times"),
+        (lambda x, rng: [x], "unhashable"),
+    ],
+)
+def test_what_cannot_be_followed_says_why(program: Any, told: str) -> None:
+    with pytest.raises(UntraceableError, match=told):
+        chances_of(program, 0)
+
+
+def test_a_program_that_is_followed_has_an_exact_channel() -> None:
+    m = dn.Mechanism.from_functions(keep, one, k=K, name="mine")
+    assert (m.support.p, m.support.q) == (0.625, 0.125)
+    assert m.seen.stderr["p"] == 0
+    assert m.epsilon == pytest.approx(math.log(5), abs=1e-12)
+    found = dn.audit(m)
+    assert found.holds
+    assert found.proof.method == "enumeration"
+    assert not found.vetted
+    same = dn.mechanism("grr", epsilon=m.epsilon, k=K)
+    assert m.effective(100)["mse"] == pytest.approx(same.effective(100)["mse"])
+    assert dn.attack(m, reports=2000).expected.success == pytest.approx(0.625)
+    assert dn.audit(dn.Mechanism.from_functions(keep, one, k=K, epsilon=1.0)).holds is False
+
+
+def test_estimates_are_those_of_the_law() -> None:
+    """Two means of 1,000 reports each: 5 standard errors, which a shift of a tenth exceeds."""
+    for program in (keep, bits):
+        supports = one if program is keep else (lambda report: report)
+        m = dn.Mechanism.from_functions(program, supports, k=K)
+        reports = m.privatize([0] * 1400 + [1] * 600, rng=dn.simulation(3))
+        found = m.estimate(m.tally(reports))
+        truth = np.array([0.7, 0.3, 0, 0])
+        away = np.abs(found.value - truth) / found.stderr
+        assert away.max() < 5
+        assert found.simulated
+        assert (np.abs(found.value - np.roll(truth, 1)) / found.stderr).max() > 5
+
+
+def test_what_cannot_be_followed_is_measured() -> None:
+    m = dn.Mechanism.from_functions(many, lambda report: report, k=32, epsilon=1.1, trials=6400)
+    assert "24 times" in m.untraced
+    assert m.epsilon_exact == math.inf
+    for name, exact in (("p", 0.5), ("q", 0.25), ("both_one", 0.125), ("both_none", 0.0625)):
+        seen, stderr = getattr(m.support, name), m.seen.stderr[name]
+        assert 0 < stderr < 0.01
+        assert abs(seen - exact) < 6 * stderr
+    assert m.effective()["measured"]["reports"] == 6400
+    found = dn.audit(m)
+    assert not found.holds
+    assert not found.refuted
+    assert "NOTHING IS PROVED" in found.verdict
+    assert 0.6 < found.least < math.log(3)  # the exact epsilon is ln 3
+    broken = measure(m, 0.5, reports=2000)
+    assert broken.refuted
+    assert "BROKEN" in broken.verdict
+    assert broken.document()["epsilon_exact"] is None
+    with pytest.raises(dn.ParameterError, match="epsilon must be given, because it draws"):
+        dn.Mechanism.from_functions(many, lambda report: report, k=32)
+
+
+def test_real_reports_are_refused_everywhere() -> None:
+    m = dn.Mechanism.from_functions(keep, one, k=K, name="mine")
+    for call in (lambda: m.privatize([0]), lambda: m.privatize([0], rng=dn.secure())):
+        with pytest.raises(dn.PrivacyError, match="mine is code, of which nothing is proved"):
+            call()
+    with pytest.raises(dn.FormatError, match="mine \\(code: simulated only\\)"):
+        Device(m.design)
+    with pytest.raises(dn.FormatError, match="simulated only"):
+        dn.from_design(m.design)
+    assert not m.vetted
+    assert m.design != dn.Mechanism.from_functions(keep, one, k=K, name="other").design
+
+
+def test_studies_take_code() -> None:
+    found = dn.study({"mine": dn.Mechanism.from_functions(keep, one, k=K), "grr": "grr"}, [1.0], n=500, runs=3)
+    assert [row["mechanism"] for row in found.rows()] == ["mine", "grr"]
+    assert found.rows()[0]["mse_predicted"] == pytest.approx(dn.mechanism("grr", epsilon=math.log(5), k=K).mse(500))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"perturb": 3}, "perturb must be a function"),
+        ({"supports": lambda report: [99]}, "supports must give whole numbers from 0 to 3"),
+        ({"supports": lambda report: ["a"]}, "supports must give whole numbers"),
+        ({"supports": lambda report: [0]}, "does not treat all items alike"),
+        ({"perturb": lambda x, rng: x}, "epsilon must be finite"),
+        ({"k": None}, "domain must be given by exactly one of"),
+        ({"trials": 3}, "trials must be"),
+        ({"name": ""}, "name must be"),
+    ],
+)
+def test_refusals(given: dict[str, Any], told: str) -> None:
+    right: dict[str, Any] = {"perturb": keep, "supports": one, "k": K}
+    with pytest.raises(dn.ParameterError, match=told):
+        _ = dn.Mechanism.from_functions(**{**right, **given}).support  # type: ignore[attr-defined]
+
+
+def test_measured_items_that_differ_are_refused() -> None:
+    def uneven(value: int, rng: Any) -> tuple[int, ...]:
+        found = rng.random(32) < np.where(np.arange(32) < 16, 0.1, 0.4)
+        found[value] = rng.random() < 0.8
+        return tuple(np.flatnonzero(found).tolist())
+
+    m = dn.Mechanism.from_functions(uneven, lambda report: report, k=32, epsilon=1.0, trials=3200)
+    with pytest.raises(dn.ParameterError, match="does not treat all items alike"):
+        _ = m.support  # type: ignore[attr-defined]
+
+
+def test_channels_are_attacked() -> None:
+    coin = dn.Channel(("no", "yes"), ((3, 1), (1, 3)), 4)
+    found = dn.attack(coin, reports=4000, seed=2)
+    assert found.expected.success == 0.75
+    assert found.expected.blind == 0.5
+    assert abs(found.measured - 0.75) < 5 * found.stderr < 0.05
+    assert found.document()["mechanism"] == "channel"
+    assert dn.attack(coin, prior=[0.9, 0.1]).expected.success == pytest.approx(0.9)
+    with pytest.raises(dn.ParameterError, match="attack takes a mechanism or a channel"):
+        dn.attack([[1, 0], [0, 1]])  # type: ignore[arg-type]

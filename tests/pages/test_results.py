@@ -1,0 +1,258 @@
+"""What is seen of results: lines over time, groups, targets, the public page and its verification."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.types import Target
+from deniable.estimate.change import trend
+from deniable.service.ingest import Intake
+from deniable.service.release import windows
+from deniable.service.results.flat import flat
+from deniable.service.results.public import charts_of
+from deniable.service.results.reading import estimate_in, published
+from deniable.service.results.view import QuestionView, Wording, views
+from deniable.service.store.contract import Incoming, Upload
+from deniable.service.texts.catalogue import texts
+from deniable.service.texts.languages import LANGUAGES
+from deniable_client.task import Task
+from pages.asks import TODAY, Paged, signed_in, task
+from pages.browsing import Tab, axe, browser
+from pages.recording import Running
+from pages.test_dashboard import only_text
+
+BEGUN = TODAY - timedelta(35)
+YES = dn.mechanism("grr", epsilon=2.0, labels=["Dark", "Light"])
+FOUR = dn.mechanism("ss", epsilon=2.0, labels=["never", "sometimes", "often", "always"])
+
+
+def counted(service: Paged, document: dict[str, Any], made: Sequence[Any], week: int, shares: Sequence[Any]) -> None:
+    """Reports of simulated people for each question: so many of each answer, in all strata in turn."""
+    known = Task.load(document)
+    for number, (m, counts) in enumerate(zip(made, shares, strict=True)):
+        reports = m.privatize_items(np.repeat(np.arange(len(counts)), counts), dn.simulation(100 * week + number))
+        bodies = []
+        for i in range(len(reports)):
+            strata = {name: values[1 + i % (len(values) - 1)] for name, values in known.strata.items()}
+            bodies.append(Incoming(os.urandom(16), known.body(known.questions[number], reports.row(i), strata)))
+        outcomes = service.store.add([Upload(known.id, BEGUN + timedelta(7 * week), bodies)])[0]
+        assert {outcome.status for outcome in outcomes} == {"accepted"}
+
+
+class Asked:
+    """A collector with a public task over four weeks (the third too small), and one that is not public."""
+
+    def __init__(self) -> None:
+        self.service = Paged()
+        terms: dict[str, Any] = {"opens": BEGUN, "windows": 5, "budget": 20, "min_batch": 100}
+        words = {"subject": "Themes", "purpose": "To choose one.", "strata": {"country": ["DE", "FR"]}}
+        document = task([YES, FOUR], "Which theme?", results="public", **terms, **words)
+        self.id = self.service.add(document)
+        for week, share in enumerate((0.30, 0.40, None, 0.60)):
+            yes = [20, 30] if share is None else [int(500 * share), 500 - int(500 * share)]
+            counted(
+                self.service,
+                document,
+                [YES, FOUR],
+                week,
+                [yes, [12, 8, 8, 5] if share is None else [90, 60, 50, 30]],
+            )
+        self.private = self.service.add(task([YES], "Which theme?", subject="Private", **terms))
+        self.headers = signed_in(self.service)
+
+    def views(self, target: Target = "population") -> tuple[Task, list[QuestionView], Any]:
+        row = self.service.store.task(self.id)
+        assert row is not None
+        known = Intake(row.document)
+        found = windows(self.service.store, row, known, self.service.now)
+        return known.task, views(known.task, found, target, "en"), found
+
+
+@pytest.fixture(scope="module")
+def asked() -> Asked:
+    return Asked()
+
+
+# ---- what is computed
+
+
+def test_the_trend_is_that_of_all_published_windows_and_corrected_for_all_questions(asked: Asked) -> None:
+    """Windows keep their places in time: a withheld one is a gap, not left out."""
+    known, found, told = asked.views()
+    question = known.questions[0]
+    parts = list(published(told, question.name))
+    assert [window.number for window, _ in parts] == [0, 1, 3]
+    wanted = trend([estimate_in(part, question) for _, part in parts], [0.0, 1.0, 3.0])
+    assert found[0].trend == wanted
+    assert wanted.pvalue < 1e-4
+    assert found[0].pvalue == pytest.approx(2 * wanted.pvalue), "the smaller of two (Holm)"
+    assert [bool(moment.cells) for moment in found[0].moments][:4] == [True, True, False, True]
+    assert found[0].moments[2].few
+    assert list(found[0].shown) == [0], "of yes and no one is shown"
+
+
+def test_intervals_are_for_the_population_unless_told_otherwise(asked: Asked) -> None:
+    _, wide, _ = asked.views()
+    _, narrow, _ = asked.views("reporters")
+    for one, two in zip(wide, narrow, strict=True):
+        assert (one.target, two.target) == ("population", "reporters")
+        assert one.last is not None
+        assert two.last is not None
+        for a, b in zip(one.last.cells, two.last.cells, strict=True):
+            assert a.value == b.value
+            assert a.stderr > b.stderr  # type: ignore[operator]
+
+
+def test_charts_have_one_axis_and_order_for_all_windows(asked: Asked) -> None:
+    """Also for groups; withheld windows are hatched, and the line is not drawn across them."""
+    known, found, _ = asked.views()
+    t = texts("see", "en")
+    part = charts_of(known, found[1], found, t)
+    ((_, drawn),) = part["trend"]
+    assert drawn.count('class="gap"') == sum(not moment.cells for moment in found[1].moments)
+    assert drawn.count("<polyline") == 4, "of each answer one before the gap; after it there is one window, a dot"
+    assert [label for _, label, _ in part["legend"]] == list(found[1].labels)
+    assert len(set(re.findall(r'class="line (c\d d\d)"', str(drawn)))) == 4
+    assert part["rows"][0][0] == "never"
+    assert "fewer than 100 reports" in part["gaps"][0]
+    assert "33" not in "".join(part["gaps"]), "how many there were is not told"
+
+
+def test_more_than_five_answers_are_small_charts_of_the_same_axis() -> None:
+    service = Paged()
+    m = dn.mechanism("ss", epsilon=4.0, k=40)
+    document = task([m], opens=BEGUN, windows=3, budget=20, min_batch=50)
+    service.add(document)
+    for week in range(2):
+        counted(service, document, [m], week, [[10] * 40])
+    row = service.store.tasks()[0]
+    known = Intake(row.document)
+    found = views(known.task, windows(service.store, row, known, service.now), "population", "en")
+    part = charts_of(known.task, found[0], found, texts("see", "en"))
+    assert len(part["trend"]) == 40
+    axes = {tuple(re.findall(r'text-anchor="end">([^<]*)<', str(drawn))) for _, drawn in part["trend"]}
+    assert len(axes) == 1
+    assert len(part["rows"]) == 40
+
+
+# ---- pages
+
+
+def test_the_dashboard_says_which_target_and_switches(asked: Asked) -> None:
+    text = only_text(asked.service.get(f"/tasks/{asked.id}", asked.headers).body.decode()).text
+    assert "There is a trend (p < 0.001)." in text
+    assert "Intervals are for the population" in text
+    assert "Show intervals for those who answered" in text
+    assert "Withheld: window 3" in text
+    other = only_text(asked.service.get(f"/tasks/{asked.id}?target=reporters", asked.headers).body.decode()).text
+    assert "Intervals are for those who answered" in other
+    assert asked.service.get(f"/tasks/{asked.id}?target=all", asked.headers).status == 422
+
+
+def test_the_public_page_is_there_only_if_the_task_says_so(asked: Asked) -> None:
+    page = asked.service.get(f"/r/{asked.id}")
+    assert page.status == 200
+    for path in ("", "/counts.json", "/results.csv", "/q0.tally"):
+        assert asked.service.get(f"/r/{asked.private}{path}").status == 404
+        assert asked.service.get(f"/r/{'0' * 64}{path}").status == 404
+    assert asked.service.get(f"/r/{asked.id}/nothing.tally").status == 404
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_the_public_page_speaks_every_language(asked: Asked, tag: str) -> None:
+    """Without a script: sentences, tables, method, certificate with id, fraction, version and day."""
+    reply = asked.service.get(f"/r/{asked.id}?lang={tag}")
+    text = only_text(reply.body.decode()).text
+    t = texts("see", tag)
+    assert f'lang="{tag}" dir="{LANGUAGES[tag].direction}"' in reply.body.decode()
+    for id in ("trend.title", "group.title", "method.self", "cert.how", "verify.what", "limits.self", "cite.title"):
+        assert t(id) in text
+    assert asked.id in text
+    assert "7.3891" in text
+    assert re.search(r"\d{15,}/\d{15,}", text)
+    assert dn.__version__ in text
+    assert str(asked.service.collector.believed().date()) in text
+    assert "33" not in re.findall(r"[0-9]+", t("gap.few", first=BEGUN, last=BEGUN, least=100))
+
+
+def test_the_public_page_tells_nothing_that_was_withheld(asked: Asked) -> None:
+    """Neither how many reports the small window had nor its name in any file."""
+    told = asked.service.get(f"/r/{asked.id}/counts.json").json
+    assert [window["window"] for window in told["windows"]] == [0, 1, 3]
+    rows = list(csv.DictReader(io.StringIO(asked.service.get(f"/r/{asked.id}/results.csv").body.decode())))
+    assert {row["window"] for row in rows} == {"0", "1", "3"}
+    known, _, found = asked.views()
+    assert asked.service.get(f"/r/{asked.id}/results.json").json == json.loads(json.dumps(flat(known, found)))
+
+
+def test_words_of_the_author_are_in_the_language_of_the_page() -> None:
+    translated = {"subject": "Thema", "questions": [[{"text": "Welches?", "labels": ["Dunkel", "Hell"]}]]}
+    made = task([YES], "Which?", translations={"de": translated}, results="public")
+    known = Task.load(made)
+    assert Wording.of(known, "de").labels == (("Dunkel", "Hell"),)
+    assert Wording.of(known, "fr").texts == ("Which?",)
+    assert Wording.of(known, "de").subject == "Thema"
+
+
+# ---- verified in a browser
+
+
+CHANGE = """(where) => { const cell = document.querySelector(`main ${where}`);
+  cell.textContent = cell.textContent.replace(/[0-9]/, (digit) => (Number(digit) + 1) % 10); }"""
+
+
+@pytest.mark.slow
+def test_verify_finds_a_changed_digit(asked: Asked) -> None:
+    """In Chromium: all agrees as it is; another digit in a table or in the fraction is found, and where is said."""
+    t = texts("see", "en")
+    with Running(asked.service) as site, browser() as made:
+        for where, said in (
+            (None, "verify.done.ok"),
+            ("td", "verify.done.wrong"),
+            ("[data-ratio]", "verify.done.wrong"),
+        ):
+            context = made.new_context()
+            tab = Tab(context, f"{site.url}/r/{asked.id}?lang=en")
+            if where is not None:
+                tab.page.evaluate(CHANGE, where)
+            tab.page.click("#go")
+            tab.page.wait_for_selector("#main[data-verified]")
+            found = tab.page.inner_text("#found")
+            assert t(said) in found
+            assert ("the table says" in found) == (where == "td")
+            assert ("is not the proved one" in found) == (where == "[data-ratio]")
+            tab.fine()
+            context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_of_results_have_no_fault_for_axe_and_do_not_scroll_sideways(asked: Asked, width: int) -> None:
+    """Light, dark and right to left; the keyboard reaches what can be pressed."""
+    rules = axe()
+    with Running(asked.service) as site, browser() as made:
+        for scheme, tag in (("light", "en"), ("dark", "de"), ("light", "ar")):
+            context = made.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            tab = Tab(context, f"{site.url}/r/{asked.id}?lang={tag}")
+            tab.page.evaluate(rules)
+            faults = tab.page.evaluate(
+                "axe.run().then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))"
+            )
+            assert faults == [], (scheme, tag)
+            assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            tab.page.focus("#go")
+            tab.page.keyboard.press("Enter")
+            tab.page.wait_for_selector("#main[data-verified=true]")
+            tab.fine()
+            context.close()
