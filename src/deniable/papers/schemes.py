@@ -21,7 +21,7 @@ from deniable.papers.evidence import Sampled
 from deniable.papers.pldp.study import LEVELS, power_law, study, uniform_shares
 from deniable.randomness import simulation
 
-__all__ = ["SCHEMES", "Outcome", "Scheme", "find", "try_scheme"]
+__all__ = ["KINDS", "SCHEMES", "find", "try_scheme"]
 
 KINDS = ("as printed", "as coded", "reconstruction", "the same")
 """By the paper's text; by its authors' published program; from what another paper says of it; another name."""

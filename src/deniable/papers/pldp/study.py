@@ -21,7 +21,7 @@ from deniable.papers.pldp.baselines import apldp, pbp, ppda, rcf
 from deniable.papers.pldp.printed import auem_as_coded, emoa, emoa_as_coded
 from deniable.randomness import Simulation
 
-__all__ = ["LEVELS", "METHODS", "Errors", "drawn", "power_law", "study", "uniform_shares"]
+__all__ = ["LEVELS", "METHODS", "Errors", "power_law", "study", "uniform_shares"]
 
 LEVELS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 """The levels of the paper's experiments."""
@@ -159,7 +159,7 @@ def _reported(m: Personal, held: IntArray, rng: Simulation) -> _Collected:
     return _Collected(m.tally(reports), held, support, reports)
 
 
-def drawn(m: Personal, held: IntArray, rng: Simulation) -> _Collected:
+def _drawn(m: Personal, held: IntArray, rng: Simulation) -> _Collected:
     """The same counts from their law, without reports: of a unary encoding the bits are independent."""
     law, draw = m.law_effective, rng.generator()
     told = draw.multinomial(held, law.channel[:, None, :])  # true level, item, told level
@@ -178,7 +178,7 @@ def _run(
     """The estimates of one run by method, the printed EMOA's sum, and the seconds that EM took."""
     t = len(m.levels)
     held = np.ascontiguousarray(rng.generator().multinomial(people, np.array(m.shares)).T)
-    collect = drawn if m.base in ("sue", "oue") and not _WHOLE & set(methods) else _reported
+    collect = _drawn if m.base in ("sue", "oue") and not _WHOLE & set(methods) else _reported
     found = collect(m, held, rng)
     counts, out = m.level_counts(found.tally), dict[str, FloatArray]()
     p, q = blend(counts)

@@ -15,7 +15,7 @@ from deniable.papers.paper import Context, Measures
 from deniable.papers.uldp.checks import small
 from deniable.papers.uldp.figures import DATA, KNOWN, PRINTED, made
 
-__all__ = ["MEASURES", "PRINTED_ERRORS"]
+__all__ = ["MEASURES"]
 
 MEASURES = Measures()
 measures = MEASURES.add
@@ -83,7 +83,7 @@ def _eq61(e: float, s: int, theta: float, arc: float) -> float:
     return s * (e * arc - arc + 1) ** 2 / ((e - 1) ** 2 * (1 - arc) * arc) + (1 - theta) * second + third
 
 
-PRINTED_ERRORS: dict[str, tuple[tuple[str, str], str, Callable[[float, int, float, float], float]]] = {
+_PRINTED_ERRORS: dict[str, tuple[tuple[str, str], str, Callable[[float, int, float, float], float]]] = {
     "eq35": (PRINTED["uSS"], "size", _eq35),
     "eq41": (PRINTED["uUE"], "p", _eq41),
     "eq47": (PRINTED["uLH"], "g", _eq47),
@@ -93,7 +93,7 @@ PRINTED_ERRORS: dict[str, tuple[tuple[str, str], str, Callable[[float, int, floa
 
 
 def _as_printed(id: str) -> Callable[[Context], Evidence]:
-    which, parameter, formula = PRINTED_ERRORS[id]
+    which, parameter, formula = _PRINTED_ERRORS[id]
 
     def measure(_: Context) -> Evidence:
         """The printed formula against the sum of variances for the printed chances (Eq. 28), on all data."""
@@ -109,7 +109,7 @@ def _as_printed(id: str) -> Callable[[Context], Evidence]:
     return measure
 
 
-for _id in PRINTED_ERRORS:
+for _id in _PRINTED_ERRORS:
     measures(_id)(_as_printed(_id))
 
 
