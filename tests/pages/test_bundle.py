@@ -199,11 +199,14 @@ def test_comments_go_and_texts_stay() -> None:
     kept = [
         "const url=\"http://a//b\";const one='/* no */';",
         r"""const found=/[/'"`]\/\/*/.test(text)?a / b / c:`${x ? `//${y}` : "}"} // z`;""",
-        "const half=(a + b)/ 2,third=list[0]/ 3;return /x/;",
+        "const half=(a+b)/ 2,third=list[0]/ 3;return /x/;",
     ]
     given = f"// one\n  {kept[0]} // two\n/* three\n   four */\n\n\t{kept[1]}\n{kept[2]} /* five */\n"
     assert stripped(given).splitlines() == kept
-    over = "const table=`\n  a \n\n// b\n` + `c`;\n"
+    over = "const table=`\n  a \n\n// b\n`+`c`;\n"
     assert stripped(f"  {over}  f();") == f"{over}f();\n"
     assert stripped('f("a\u2028b");') == 'f("a\u2028b");\n'
+    assert stripped("a + +b; a - -b; a++ + b; x < !--y; a < b; a !== -b; return -1;") == (
+        "a + +b;a - -b;a++ + b;x < !--y;a<b;a !==-b;return -1;\n"
+    )
     assert stripped("return /* a\nb */ x;") == "return\nx;\n"

@@ -99,6 +99,8 @@ class Entry:
     """Takes the options that describe a domain out of all options and makes it of them; None if there were none."""
     printed: Mapping[str, Any] | None = None
     """The options that make it as its paper prints it, where `form=paper` is not an option of its own."""
+    instead: Callable[[Mapping[str, Any]], tuple[str, float, dict[str, Any]] | None] | None = None
+    """Another row that makes what is asked for by these options, with its epsilon and options; None: this row does."""
     brings: bool = False
     """Whether `space` is only asked where no domain is given: the options stay what they are."""
 

@@ -96,7 +96,7 @@ def told(task: Task, tag: str) -> Mapping[str, Any]:
     """The collector's own texts in one of the languages of a task."""
     found = task.translations.get(tag)
     if found is not None:
-        return {**found, "questions": [each for part in found["questions"] for each in part]}
+        return {"purpose": None, **found, "questions": [each for part in found["questions"] for each in part]}
     return {
         "subject": task.subject,
         "purpose": task.purpose,

@@ -28,6 +28,8 @@ _BEFORE_PATTERN = re.compile(r"(?:^|[(,=:\[!&|?{;~+\-*%<>^]|\breturn|\btypeof|\b
 """After what a stroke begins a pattern, and does not divide."""
 _AROUND = re.compile(r"(?<!import) *([=,;:?(){}\[\]>&|]) *(?!from)")
 """Signs that stand for themselves, whatever is beside them: plus, minus, strokes and less-than do not."""
+_BETWEEN = re.compile(r"(?<![-+*/<]) ([-+*<%]) (?![-+*/!<])")
+"""Signs that do between two names or numbers, where none of them is doubled by it."""
 _TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 _RUN = re.compile(r"[^\"'`/{}]+")
 _PATTERN = re.compile(r"/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/")
@@ -116,7 +118,7 @@ def stripped(text: str) -> str:
     >>> stripped("  const { a } = f(x, 'b  c');  // all")
     "const{a}=f(x,'b  c');\\n"
     """
-    return _lines(text, lambda line: line.strip(" \t"), lambda code: _AROUND.sub(r"\1", code))
+    return _lines(text, lambda line: line.strip(" \t"), lambda code: _BETWEEN.sub(r"\1", _AROUND.sub(r"\1", code)))
 
 
 # ---- modules

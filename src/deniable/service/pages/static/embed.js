@@ -16,7 +16,7 @@
       frame.title = this.title || new URL(home).host;
       frame.height = this.getAttribute("height") ?? "700";
       frame.referrerPolicy = "no-referrer";
-      frame.sandbox.add("allow-scripts", "allow-same-origin", "allow-forms");
+      frame.sandbox.add("allow-scripts", "allow-same-origin", "allow-forms", "allow-popups", "allow-popups-to-escape-sandbox");
       Object.assign(frame.style, { width: "100%", border: "0" });
       this.replaceChildren(frame);
     }

@@ -5,6 +5,19 @@ const [IDLE, WARNING] = [60, 20]; // seconds
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
 
+/** What a shared tablet keeps: nothing beyond this page. */
+export class PageStore {
+  /** @type {any} */
+  state = undefined;
+
+  /** @param {(state: any) => [any, any]} step */
+  async change(step) {
+    const [state, answer] = step(structuredClone(this.state));
+    this.state = state;
+    return answer;
+  }
+}
+
 /** Everything is forgotten: the page begins anew, and the way back leads to its beginning. */
 function clear() {
   location.replace(location.href);

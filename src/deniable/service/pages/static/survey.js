@@ -21,20 +21,8 @@ const SLICE = 30_000; // milliseconds between two looks at whether a report's mo
 const TOSS = 1600; // milliseconds that the picture of the coin takes, whatever was answered
 const STEPS = ["start", "declined", "no", "answer", "check", "coin", "receipt"];
 
-/** What a shared tablet keeps: nothing beyond this page. */
-class PageStore {
-  /** @type {any} */
-  state = undefined;
-
-  /** @param {(state: any) => [any, any]} step */
-  async change(step) {
-    const [state, answer] = step(structuredClone(this.state));
-    this.state = state;
-    return answer;
-  }
-}
-
-const ledger = page && new Ledger(kiosk ? new PageStore() : "deniable", { delay: 0 });
+const { PageStore, watch } = kiosk ? await import("./kiosk.js") : { PageStore: null, watch: null };
+const ledger = page && new Ledger(PageStore ? new PageStore() : "deniable", { delay: 0 });
 const origin = location.origin;
 
 /** @param {unknown} error as the client says it, in English */
@@ -355,7 +343,7 @@ if (id && $("start")) {
     const picture = /** @type {any} */ (document.querySelector("#start .coin"));
     picture.replaceWith(picture.cloneNode(true)); // its movement begins anew
   });
-  if (kiosk) import("./kiosk.js").then(({ watch }) => watch(speak));
+  watch?.(speak);
   const around = "embed" in page.dataset && window.parent !== window;
   if (around) $("host").textContent = location.host;
   if (around) $("embedded").hidden = false;
