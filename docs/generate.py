@@ -363,6 +363,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "growth": measured.growth,
     "largest": measured.largest,
     "limits": measured.limits,
+    "least-errors": measured.least_errors,
     "optimum": measured.optimum,
     "machine": measured.machine,
     "mechanisms": mechanisms,

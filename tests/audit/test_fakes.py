@@ -37,8 +37,11 @@ def test_exact_epsilons_are_the_golden_ones(case: dict[str, Any]) -> None:
     assert (found.enumerated is None) == (math.prod(leak.sizes) > 1000)
 
 
+BITS = [RECIPES[name](1.0, sizes) for name in ("rsfd-oue-z", "rsfd-oue-r") for sizes in ((2, 2), (3, 2))]
+
+
 @pytest.mark.parametrize(
-    "leak", [rsfd(1.0, (3, 2)), rsfd(0.5, (2, 2, 2)), rsrfd(1.0, fakes="0.6,0.3,0.1;0.8,0.2")], ids=str
+    "leak", [rsfd(1.0, (3, 2)), rsfd(0.5, (2, 2, 2)), rsrfd(1.0, fakes="0.6,0.3,0.1;0.8,0.2"), *BITS], ids=str
 )
 def test_one_answer_is_what_enumeration_finds(leak: FakeData) -> None:
     channel = leak.channel()
@@ -58,6 +61,23 @@ def test_one_answer_is_protected_only_for_equal_sizes_and_even_fakes() -> None:
     assert not rsfd(1.0, (4, 3)).document()["one_answer_holds"]
     assert not rsrfd(1.0, fakes="0.6,0.4;0.6,0.4").document()["one_answer_holds"]
     assert rsfd(math.log(2), (3, 2)).one_answer_ratio == pytest.approx(23 / 11, rel=1e-15)
+
+
+def test_answers_as_bits_leak_as_much() -> None:
+    """Fakes of no answer keep the promise about one answer at any sizes, those of a random one at none."""
+    e = math.log(2)
+    for name, sizes, one in (("z", (2, 3), 2), ("z", (3, 3), 2), ("r", (3, 3), 13 / 6)):
+        leak = RECIPES[f"rsfd-oue-{name}"](e, sizes)
+        assert float(leak.one_answer_ratio) == pytest.approx(one, rel=1e-12)
+        assert leak.document()["one_answer_holds"] == (one == 2 or leak.one_answer_ratio <= 2)
+        assert leak.record == pytest.approx(math.log(3), rel=1e-12)
+        found = dn.audit(leak)
+        assert found.agrees
+        assert not found.holds
+        assert found.enumerated is not None
+        assert found.exact == leak.record
+        told = leak.compared()
+        assert max(told["one_question"], told["all_questions"]) < told["recipe"]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +114,17 @@ def test_its_variance_is_that_of_the_enumerated_channel() -> None:
         assert leak.compared()["recipe"] == pytest.approx(sum(found) / d, rel=1e-12)
 
 
+def test_the_variance_of_bits_is_that_of_the_enumerated_channel() -> None:
+    for leak in BITS:
+        matrix, d, found = leak.channel().matrix(), len(leak.sizes), []
+        sent = list(product(*(range(1 << k) for k in leak.sizes)))
+        gap = (0.5 - 1 / (float(leak.ratio) + 1)) / d
+        for j, k in enumerate(leak.sizes):
+            seen = [sum(matrix[:, y].mean() for y, sets in enumerate(sent) if sets[j] >> v & 1) for v in range(k)]
+            found.append(sum(mu * (1 - mu) for mu in seen) / (k * gap**2))
+        assert leak.compared()["recipe"] == pytest.approx(sum(found) / d, rel=1e-12)
+
+
 def test_what_is_no_recipe_is_refused() -> None:
     for give, told in (
         (lambda: rsfd(1.0, "4"), "2 to 64 questions"),
@@ -106,5 +137,5 @@ def test_what_is_no_recipe_is_refused() -> None:
     ):
         with pytest.raises(ParameterError, match=told):
             give()
-    assert set(RECIPES) == {"rsfd", "rsrfd"}
+    assert set(RECIPES) == {"rsfd", "rsfd-oue-z", "rsfd-oue-r", "rsrfd"}
     assert not set(RECIPES) & set(dn.MECHANISMS)

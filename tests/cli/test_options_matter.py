@@ -90,6 +90,8 @@ DESIGN: Mapping[str, Case] = {
     "--fanout": ("tree --epsilon 1 --k 9", "2", "3"),
     "--sizes": ("box --epsilon 1", "2,2", "2,3"),
     "--shape": ("box --epsilon 1 --sizes 3,3", "1,1", "1,2"),
+    "--most": ("several --epsilon 1 --k 5", "2", "3"),
+    "--marks": ("several --epsilon 1 --k 5 --most 3", "3", "5"),
     "--n": ("grr --epsilon 1 --k 4", "10", "20"),
 }
 """Options that make a design: those of `design`, which all commands share."""
@@ -144,6 +146,14 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--level": ("survey.json some-survey.bin", "0.9", "0.99"),
         "--target": ("survey.json some-survey.bin", "reporters", "population"),
         "--simultaneous": ("survey.json some-survey.bin", None, ""),
+    },
+    "survey simulate": {
+        "survey": ("--n 300 --runs 2", "survey.json", "tables.json"),
+        "--n": ("survey.json --runs 2", "300", "600"),
+        "--runs": ("survey.json --n 300", "2", "3"),
+        "--seed": ("survey.json --n 300 --runs 2", "1", "2"),
+        "--data": ("survey.json --runs 2", "answers.csv", "more-answers.csv"),
+        "--columns": ("survey.json --runs 2 --data answers.csv", "a,b", "a,c"),
     },
     "survey table": {
         "survey": ("--of a,b", "tables.json some-tables.bin", "survey.json some-tables.bin"),
@@ -288,6 +298,7 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--question": ("--design design.json --database sqlite:///t.db", "Which?", "Who?"),
         "--share": (f"{ASKED} --share 1 --design other.json --question Who?", "1", "3"),
         "--retention-days": (f"{ASKED} --retention reports", "5", "6"),
+        "--from": ("--database sqlite:///t.db", "asked.json", "sixty.json"),
     },
 }
 
@@ -314,6 +325,7 @@ ELSEWHERE: Mapping[str, str] = {
     "demo": "tests/pages/test_demo.py",
     "mechanisms": "has no options of its own",
     "task next": "its options are those of `design` and `task new`",
+    "task questionnaire": "tests/questionnaire/test_commands.py",
     "task list": "has no options of its own",
     "task show": "one argument: tests/cli/test_service.py",
     "task open": "one argument: tests/cli/test_service.py",
@@ -415,6 +427,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = ["report", *(b64encode(bytes([i % 4])).decode() for i in range(20))]
     (folder / "reports.csv").write_text("\n".join(lines) + "\n")
     (folder / "some.csv").write_text("\n".join([*lines, "!!!"]) + "\n")
+    head = {"questionnaire": 1, "title": "Exams", "who": "Uni Bern", "why": "To plan.", "people": 2000}
+    item = {"kind": "yes-no", "text": "Did you?"}
+    for name, more in (("asked", {}), ("sixty", {"people": 60})):
+        (folder / f"{name}.json").write_text(json.dumps(head | more | {"questions": [item]}))
     (folder / "other.json").write_text(json.dumps(dn.mechanism("grr", epsilon=1.0, labels=list("abc")).design))
     return folder
 

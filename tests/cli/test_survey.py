@@ -201,3 +201,22 @@ def test_survey_files_that_do_not_agree_with_themselves_are_refused(tmp_path: Pa
     path.write_text(json.dumps({name: part for name, part in good.items() if name != "questions"}))
     with pytest.raises(dn.FormatError, match="not well formed"):
         read_survey(str(path))
+
+
+def test_a_survey_is_tried_on_people_whose_answers_are_known(run, tmp_path):
+    asked = ("--question", "smokes=no,yes", "--question", "sports=2 of football,swimming,chess", "--epsilon", 2)
+    survey = tmp_path / "survey.json"
+    assert run("survey", "design", *asked, "--out", survey).code == 0
+    told = run("survey", "simulate", survey, "--n", 4000, "--runs", 12, "--json").json
+    assert (told["n"], told["runs"], told["simulated"]) == (4000, 12, True)
+    assert set(told["estimates"]) == {"smokes: frequency", "sports: frequency"}
+    for found in told["estimates"].values():  # 24 or 36 errors: within a factor of 2 for one seed
+        assert 0.5 < found["rmse"] / found["stderr"] < 2
+        assert found["covered"] > 0.7
+    answers = tmp_path / "answers.csv"
+    answers.write_text("smokes,sports\n" + "no,football;chess\nyes,\n" * 500)
+    read = run("survey", "simulate", survey, "--data", answers, "--runs", 4, "--json").json
+    assert read["n"] == 1000
+    assert read["estimates"] != told["estimates"]
+    assert "left out without --data" in run("survey", "simulate", survey, "--columns", "a,b").err
+    assert run("survey", "simulate", survey, "--runs", 0).code == 2

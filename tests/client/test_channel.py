@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable_client import Device, explain
 from deniable_client.errors import FormatError, ParameterError, PrivacyError
 from deniable_client.exact import exp_bounds
@@ -266,3 +267,21 @@ def test_more_comparisons_than_a_device_makes_are_refused() -> None:
     big["kernel"]["budgets"] = [[0 if x == z else 1 for z in range(256)] for x in range(256)]
     with pytest.raises(FormatError, match="comparisons of values and outputs, more than the 8388608"):
         explain(big)
+
+
+def test_what_follows_from_budgets_is_told_and_not_the_budgets_alone() -> None:
+    """No limit was given from 0 to 2; the two steps by way of 1 make one of 1.25. Sums are rounded up."""
+    rows = [[0, 0.5, math.inf], [0.5, 0, 0.75], [0.375, math.inf, 0]]
+    m = dn.Mechanism.from_matrix([[4, 3, 3], [3, 4, 3], [3, 3, 4]], promise=dn.promise(budgets=rows))
+    assert m.kernel.closed == [[0, 0.5, 1.25], [0.5, 0, 0.75], [0.375, 0.875, 0]]
+    assert "Each answer has its own limit: 0 1.25, 1 0.75, 2 0.875." in explain(m.design).text
+    assert (m.protection.epsilon, m.epsilon) == (1.25, 0.75)
+    assert "e^0.375 = 1.46 times to e^1.25 = 3.5 times" in m.protection.text
+    assert "for certain" not in m.protection.text
+    budgets = ((0.0, 0.1, math.inf), (math.inf, 0.0, 0.2), (math.inf, math.inf, 0.0))
+    third = (1 << 64) // 3
+    found = Channel(((third, third, third + 1),) * 3, budgets).closed
+    assert found[0] == [0, 0.1, 0.1 + 0.2], "that is more than 0.3 already"
+    assert found[2] == [math.inf, math.inf, 0]
+    zero = Channel(((third, third, third + 1),) * 2, ((0.0, 0.0), (1.0, 0.0))).closed
+    assert zero == [[0, 0], [0, 0]], "a budget of 0 makes two answers one"

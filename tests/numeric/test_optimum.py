@@ -141,6 +141,32 @@ def test_what_cannot_be_is_refused(own: dict[str, Any], told: str) -> None:
         om(1.0, **own)
 
 
+def test_of_very_many_points_some_stand_for_all_in_the_programmes() -> None:
+    """What fits a base measure at two points fits it in between: the design is exact and nearer to the bound."""
+    said: list[str] = []
+    many, usual = om(0.1, points=129, progress=lambda told, _: said.append(told)), om(0.1)
+    assert said == ["looking for the best reports: a linear programme of 17 points and 133 estimates"]
+    assert many.table.points == 129
+    rows = [many.table.row(i) for i in range(129)]
+    means = [sum(weight * v for weight, v in zip(row, many.table.values, strict=True)) for row in rows]
+    assert np.diff(np.array(means, object)).tolist() == [WORD] * 128, "each point has its own mean, exactly"
+    assert 0 < many.properties()["gap"] < usual.properties()["gap"] / 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_the_most_points_are_solved_and_proved_near_the_bound(epsilon: float) -> None:
+    m = om(epsilon, points=513)
+    assert 0 < m.properties()["gap"] < om(epsilon).properties()["gap"] / 3
+
+
+def test_more_weights_than_a_programme_has_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"at most 65 at epsilon 1 .* Add the weights of neighbours"):
+        om(1.0, points=67, objective="even")
+    with pytest.raises(ParameterError, match="points must be at most 65"):
+        om(1.0, prior=[1] * 67)
+
+
 def test_other_objectives_are_better_at_what_they_are_for() -> None:
     usual = om(2.0, points=17)
     even, centre = om(2.0, points=17, objective="even"), om(2.0, points=17, objective="centre")

@@ -13,9 +13,11 @@ import pytest
 
 import deniable as dn
 from deniable.core.promise.judge import enumerated
+from deniable.core.promise.paths import implies
 from deniable.errors import DeniableError, EnumerationError, FormatError, ParameterError, PrivacyError
 from deniable.mechanisms.common import channels_of, kept
 from deniable.mechanisms.optimal.base import Optimal
+from deniable.mechanisms.optimal.bounds import least_error
 from deniable.mechanisms.optimal.table import ROWS
 from deniable.mechanisms.registry import from_design
 from deniable_client.grammar import read_design
@@ -231,7 +233,7 @@ def test_what_cannot_be_asked_for_is_said(own: Any, told: str) -> None:
 
 def test_too_many_values_say_what_to_do() -> None:
     with pytest.raises(EnumerationError, match="17 values are more than the 16"):
-        made(promise=dn.promise(epsilon=1.0, k=17))
+        made(promise=dn.promise(epsilon=1.0, k=17), worst=True)
     far = dn.promise(points=list(range(12)), epsilon=0.5)
     assert made(promise=far).properties()["gap"] < 1e-9
 
@@ -282,3 +284,51 @@ def test_somebody_hears_of_long_work() -> None:
     heard.clear()
     made(promise=dn.promise(budgets=generic(4, seed=10).tolist()), progress=lambda *told: heard.append(told))
     assert {what for what, _ in heard} == {"listing extreme outputs", "choosing outputs"}
+
+
+# ---- many values that can be exchanged
+
+
+@pytest.mark.parametrize(
+    ("said", "prior", "row", "error"),
+    [
+        ({"epsilon": 1.0, "k": 1000}, None, "ss", 3674.33375),
+        ({"epsilon": 1.0, "k": 625, "sensitive": 25}, [0.05 / 25] * 25 + [0.95 / 600] * 600, "ussmix", 58.0656),
+        ({"epsilon": 1.0, "k": 40, "sensitive": [3, 5, 9]}, None, "ussmix", None),
+    ],
+)
+def test_many_values_that_can_be_exchanged_have_the_row_that_is_their_optimum(
+    said: dict[str, Any], prior: list[float] | None, row: str, error: float | None
+) -> None:
+    p = dn.promise(**said)
+    m = dn.mechanism("optimal", promise=p, **({} if prior is None else {"prior": prior}))
+    assert (m.name, m.k, m.epsilon) == (row, p.k, 1.0)
+    known = m.properties()
+    assert known["gap"] == pytest.approx(0, abs=1e-9)
+    least = least_error(p, np.full(p.k, 1 / p.k) if prior is None else np.array(prior))
+    assert least is not None
+    assert known["mse"] * p.k == pytest.approx(least.error, rel=1e-6)
+    assert error is None or known["mse"] * p.k == pytest.approx(error, rel=1e-5)
+    assert implies(m.promise, p)
+    assert dn.audit(m).holds
+    assert dn.from_design(json.loads(json.dumps(m.design))) == m
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"promise": dn.promise(item_epsilon=[1] * 10 + [2] * 20, rule="min")},
+        {"promise": dn.promise(epsilon=1.0, k=30), "worst": True},
+        {"promise": dn.promise(epsilon=1.0, k=30), "prior": np.linspace(1, 2, 30) / 45},
+        {"promise": dn.promise(epsilon=1.0, k=30), "objective": "mean", "values": list(range(30))},
+    ],
+)
+def test_others_of_so_many_values_are_refused_with_what_to_do(asked: dict[str, Any]) -> None:
+    with pytest.raises(EnumerationError, match=r"extreme outputs can be listed(.|\n)*Join values"):
+        dn.mechanism("optimal", **asked)
+
+
+def test_few_values_keep_their_table_and_epsilon_is_that_of_the_promise() -> None:
+    assert dn.mechanism("optimal", promise=dn.promise(epsilon=1.0, k=5)).name == "optimal"
+    with pytest.raises(dn.ParameterError, match=r"epsilon must be left out, or 1\.0"):
+        dn.mechanism("optimal", promise=dn.promise(epsilon=1.0, k=30), epsilon=2.0)

@@ -18,6 +18,7 @@ from deniable.service.store.contract import (
     DUPLICATE,
     REJECTED,
     Batch,
+    DraftRow,
     KeyRow,
     Outcome,
     SessionRow,
@@ -41,6 +42,7 @@ class MemoryStore:
     _rejected: dict[str, Counter[str]] = field(default_factory=dict)
     _keys: dict[str, KeyRow] = field(default_factory=dict)
     _sessions: dict[bytes, SessionRow] = field(default_factory=dict)
+    _drafts: dict[str, DraftRow] = field(default_factory=dict)
     _notes: dict[str, int] = field(default_factory=dict)
     purged: list[date] = field(default_factory=list)
     """The days on which something was to be erased."""
@@ -127,6 +129,22 @@ class MemoryStore:
 
     def claim(self, question: str, task: str, window: int) -> tuple[str, int]:
         return self._claims.setdefault(question, (task, window))
+
+    def drafts(self) -> Sequence[DraftRow]:
+        return [self._drafts[id] for id in sorted(self._drafts)]
+
+    def draft(self, id: str) -> DraftRow | None:
+        return self._drafts.get(id)
+
+    def put_draft(self, draft: DraftRow) -> bool:
+        known = self._drafts.get(draft.id)
+        if known is not None and known.changed != draft.changed - 1:
+            return False
+        self._drafts[draft.id] = draft
+        return True
+
+    def drop_draft(self, id: str) -> None:
+        self._drafts.pop(id, None)
 
     def put_key(self, key: KeyRow) -> None:
         self._keys[key.name] = key

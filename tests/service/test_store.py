@@ -22,7 +22,7 @@ from deniable.collect.codec import dump
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service.ingest import REASONS
 from deniable.service.store import care, engine_of, open_store, restoring, schema
-from deniable.service.store.contract import Batch, Incoming, KeyRow, Outcome, SessionRow, Store, Upload
+from deniable.service.store.contract import Batch, DraftRow, Incoming, KeyRow, Outcome, SessionRow, Store, Upload
 from deniable.service.store.database import Database
 from deniable.service.store.engine import ROW
 from deniable_client.canonical import canonical
@@ -440,6 +440,7 @@ def test_columns_are_those_of_the_list(tmp_path: Path) -> None:
         *("shard", "tally", "body", "reason", "n", "role", "digest", "created", "revoked"),
         *("key_name", "expires", "idle"),  # of who signed in to read
         "seed",  # of the collector's own key
+        *("changed", "trial"),  # of questionnaires, and of what robots answered to them
     }
 
 
@@ -489,3 +490,18 @@ def test_a_server_that_takes_its_time_is_waited_for(monkeypatch: pytest.MonkeyPa
     assert "PostgreSQL" in server.psql("SELECT version()")
     server.cleanup()
     assert not server.pgdata.exists()
+
+
+def test_drafts_are_kept_and_nobody_overwrites_what_another_one_wrote(store: Store) -> None:
+    first = DraftRow("a", 1, b"{}")
+    assert store.put_draft(first)
+    assert store.put_draft(DraftRow("a", 2, b"two", b"trial", "task"))
+    assert not store.put_draft(DraftRow("a", 2, b"late"))
+    assert not store.put_draft(DraftRow("a", 4, b"early"))
+    assert store.put_draft(DraftRow("b", 1, b""))
+    assert store.draft("a") == DraftRow("a", 2, b"two", b"trial", "task")
+    assert [row.id for row in store.drafts()] == ["a", "b"]
+    store.drop_draft("a")
+    store.drop_draft("a")
+    assert store.draft("a") is None
+    assert [row.id for row in store.drafts()] == ["b"]

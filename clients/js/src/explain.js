@@ -235,7 +235,7 @@ const FURTHER = {
   },
 
   channel({ design: { domain, kernel } }, count) {
-    const own = kernel.budgets.map((/** @type {number[]} */ row, /** @type {number} */ x) => {
+    const own = kernel.closed.map((/** @type {number[]} */ row, /** @type {number} */ x) => {
       const others = row.filter((_, z) => z !== x);
       const finite = others.filter((budget) => budget < Infinity);
       const name = !finite.length ? "limit_none" : finite.length < others.length ? "limit_some" : "limit";

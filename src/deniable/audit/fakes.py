@@ -1,20 +1,21 @@
 """Random sampling with fake data (RS+FD, RS+RFD) [Arcolezi21, Arcolezi23]: what it promises, and what it keeps.
 
-One of d answers is drawn and sent by randomised response with the larger ratio e' = d(e - 1) + 1; the others are fakes,
-drawn from distributions that do not depend on any answer. The hidden draw is said to give e^epsilon back. It does not:
-whoever compares two people all of whose answers differ sees e' (docs/maths/tables.md, section 5). Shown by an audit and
-not offered as a mechanism; `survey` asks one question openly and has less error at the same exact epsilon.
+One of d answers is drawn and sent with the larger ratio e' = d(e - 1) + 1, by randomised response or as bits (OUE); the
+others are fakes, drawn from distributions that do not depend on any answer. The hidden draw is said to give e^epsilon
+back. It does not: whoever compares two people all of whose answers differ sees e' (docs/maths/tables.md, section 5).
+Shown by an audit and not offered as a mechanism; `survey` asks one question openly and has less error at the same exact
+epsilon.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.frontier import least_mse
@@ -30,11 +31,22 @@ _BITS = 62
 """e^epsilon is taken as a fraction of so many bits below it: what leaks here would leak more with e^epsilon."""
 _QUESTIONS = 64
 Fakes = tuple[tuple[Fraction, ...], ...]
+RESPONSE, ZEROS, ONES = "response", "zeros", "ones"
+
+
+class _Sent(NamedTuple):
+    """What may be sent for one question: names, chances by the own answer over `unit`, and those of fakes."""
+
+    names: list[str]
+    chances: list[list[int]]
+    unit: int
+    fake: list[int]
+    fake_unit: int
 
 
 @dataclass(frozen=True)
 class FakeData:
-    """One drawn answer by randomised response, and fakes for all others; `deniable.audit` takes it.
+    """One drawn answer by randomised response or as bits, and fakes for all others; `deniable.audit` takes it.
 
     `epsilon` is what is promised for all answers of a person; the exact ones are `record` and `one_answer`.
     """
@@ -43,6 +55,8 @@ class FakeData:
     epsilon: float
     fakes: Fakes
     """The chances of every fake answer to each question."""
+    form: str = RESPONSE
+    """How an answer is sent: by itself, or as bits, the fakes then being bits of no answer or of a random one."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -60,10 +74,16 @@ class FakeData:
         low = exp_bounds(check_epsilon(self.epsilon, sampling=True))[0]
         return len(self.fakes) * (Fraction(int(low * (1 << _BITS)), 1 << _BITS) - 1) + 1
 
-    @property
-    def _low(self) -> list[Fraction]:
-        """Chance of each other answer, where a question is the drawn one."""
-        return [1 / (self.ratio + k - 1) for k in self.sizes]
+    @cached_property
+    def _terms(self) -> list[tuple[Fraction, Fraction]]:
+        """Of each question, the chance of what is sent for another answer over its chance as a fake: most and least."""
+        e = self.ratio
+        if self.form == ZEROS:
+            return [((e + 1) / (2 * e),) * 2 for _ in self.sizes]
+        if self.form == ONES:
+            return [(k / (e + k - 1), k / ((k - 1) * e + 1)) for k in self.sizes]
+        low = [1 / (e + k - 1) for k in self.sizes]
+        return [(own / min(fake), own / max(fake)) for own, fake in zip(low, self.fakes, strict=True)]
 
     @property
     def promise(self) -> Promise:
@@ -84,8 +104,8 @@ class FakeData:
             "has it against somebody who shares none of them"
         )
         other = sum(math.prod(self.sizes[j + 1 :]) for j in range(len(self.sizes)))
-        shown = ", ".join("0" for _ in self.sizes)
-        return Proof(self.ratio, "terms of the sum", text, Witness(f"report ({shown})", 0, other))
+        alone = ["0" if self.form == RESPONSE else "{0}" for _ in self.sizes]
+        return Proof(self.ratio, "terms of the sum", text, Witness(f"report ({', '.join(alone)})", 0, other))
 
     @property
     def record(self) -> float:
@@ -103,24 +123,46 @@ class FakeData:
 
         The own term is largest for a rare fake, the others are least for frequent ones.
         """
-        most = [low / min(own) for low, own in zip(self._low, self.fakes, strict=True)]
-        least = [low / max(own) for low, own in zip(self._low, self.fakes, strict=True)]
-        rest = [sum(least, Fraction(0)) - own for own in least]
-        return max((self.ratio * a + b) / (a + b) for a, b in zip(most, rest, strict=True))
+        all_least = sum((least for _, least in self._terms), Fraction(0))
+        rest = [all_least - least for _, least in self._terms]
+        return max((self.ratio * most + b) / (most + b) for (most, _), b in zip(self._terms, rest, strict=True))
 
     def channel(self) -> Channel:
-        """See `Mechanism.channel`: all sets of answers, as inputs and as reports; small cases only."""
+        """See `Mechanism.channel`: all sets of answers as inputs, and all that may be sent; small cases only."""
         cells = math.prod(self.sizes)
-        check_outputs(math.log2(cells), f"{self.name} of these sizes", cells)
+        bits = math.log2(cells) if self.form == RESPONSE else float(sum(self.sizes))
+        check_outputs(bits, f"{self.name} of these sizes", cells)
+        parts = [self._sent(j) for j in range(len(self.sizes))]
+        whole = math.prod(part.unit * part.fake_unit for part in parts)
         records = list(product(*(range(k) for k in self.sizes)))
-        rows = [[self._chance(report, record) for report in records] for record in records]
-        return Channel.from_matrix(rows, [f"report ({', '.join(map(str, report))})" for report in records])
+        names, weights = [], []
+        for sent in product(*(range(len(part.fake)) for part in parts)):
+            fakes = [part.fake[y] * part.unit for part, y in zip(parts, sent, strict=True)]
+            both = math.prod(fakes)
+            terms = [  # by the own answer: this question is the drawn one, and all others are fakes
+                [own * part.fake_unit * both // fake for own in part.chances[y]]
+                for part, y, fake in zip(parts, sent, fakes, strict=True)
+            ]
+            weights.append(tuple(sum(own[x] for own, x in zip(terms, record, strict=True)) for record in records))
+            names.append(f"report ({', '.join(part.names[y] for part, y in zip(parts, sent, strict=True))})")
+        return Channel(tuple(names), tuple(weights), len(parts) * whole)
 
-    def _chance(self, report: Sequence[int], record: Sequence[int]) -> Fraction:
-        fake = [own[y] for own, y in zip(self.fakes, report, strict=True)]
-        told = [low * (self.ratio if x == y else 1) for low, x, y in zip(self._low, record, report, strict=True)]
-        drawn = sum((r / f for r, f in zip(told, fake, strict=True)), Fraction(0))
-        return math.prod(fake, start=Fraction(1)) * drawn / len(fake)
+    def _sent(self, j: int) -> _Sent:
+        """What is sent for a question, in whole numbers."""
+        (top, bottom), k = self.ratio.as_integer_ratio(), self.sizes[j]
+        if self.form == RESPONSE:
+            chances = [[top if x == y else bottom for x in range(k)] for y in range(k)]
+            unit = math.lcm(*(chance.denominator for chance in self.fakes[j]))
+            fake = [int(chance * unit) for chance in self.fakes[j]]
+            return _Sent([str(y) for y in range(k)], chances, top + (k - 1) * bottom, fake, unit)
+        sets = [[x for x in range(k) if y >> x & 1] for y in range(1 << k)]
+        ones = [[len(own) - (x in own) for x in range(k)] for own in sets]
+        chances = [[bottom**c * top ** (k - 1 - c) for c in row] for row in ones]
+        unit = 2 * (top + bottom) ** (k - 1)
+        names = ["{" + ", ".join(map(str, own)) + "}" for own in sets]
+        if self.form == ONES:
+            return _Sent(names, chances, unit, [sum(row) for row in chances], k * unit)
+        return _Sent(names, chances, unit, [bottom ** len(o) * top ** (k - len(o)) for o in sets], (top + bottom) ** k)
 
     def compared(self) -> dict[str, float]:
         """Variance of an item from one report, averaged over items and questions, all answers being equally common.
@@ -133,8 +175,10 @@ class FakeData:
         own = []
         for chances in self.fakes:
             k = len(chances)
-            gap = (e - 1) / (e + k - 1) / d
-            seen = [(1 / k + (d - 1) * float(fake)) / d for fake in chances]
+            gap = ((e - 1) / (e + k - 1) if self.form == RESPONSE else 0.5 - 1 / (e + 1)) / d
+            other = {ZEROS: 1 / (e + 1), ONES: 1 / (e + 1) + d * gap / k}.get(self.form)
+            mean = 1 / k if self.form == RESPONSE else 1 / (e + 1) + d * gap / k
+            seen = [(mean + (d - 1) * (float(fake) if other is None else other)) / d for fake in chances]
             own.append(sum(mu * (1 - mu) for mu in seen) / (k * gap * gap))
         drawn = [d * (least_mse(k, math.log(e)) + (k - 1) / k**2) for k in self.sizes]
         every = [least_mse(k, self.epsilon) + (k - 1) / k**2 for k in self.sizes]
@@ -190,5 +234,20 @@ def rsrfd(epsilon: float = 1.0, sizes: object = None, fakes: object = "0.9,0.1;0
     return FakeData("rsrfd", epsilon, made)
 
 
-RECIPES: Mapping[str, Callable[..., FakeData]] = {"rsfd": rsfd, "rsrfd": rsrfd}
+def _bits(name: str, form: str) -> Callable[..., FakeData]:
+    """RS+FD with answers as bits, each of which is sent as OUE sends it."""
+
+    def recipe(epsilon: float = 1.0, sizes: object = (2, 2), fakes: object = None) -> FakeData:
+        require(fakes is None, "fakes", fakes, f"left out for {name}", "Its fakes are bits; rsrfd takes others.")
+        return FakeData(name, epsilon, rsfd(epsilon, sizes).fakes, form)
+
+    return recipe
+
+
+RECIPES: Mapping[str, Callable[..., FakeData]] = {
+    "rsfd": rsfd,
+    "rsfd-oue-z": _bits("rsfd-oue-z", ZEROS),
+    "rsfd-oue-r": _bits("rsfd-oue-r", ONES),
+    "rsrfd": rsrfd,
+}
 """What `deniable audit` knows beside the registry: shown, and not offered."""

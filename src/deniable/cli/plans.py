@@ -1,18 +1,23 @@
-"""The planner as a command."""
+"""The planner as a command, and what will come of a questionnaire."""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from deniable.cli.options import DOMAIN, FILES, Given, read_domain
+from deniable.cli.options import DOMAIN, FILES, Given, argument, option, read_domain
 from deniable.cli.output import Output
+from deniable.cli.pipeline import Force
+from deniable.cli.service import Config, DatabaseUrl, opened, today
 from deniable.plan.questions import PLANS, check
 from deniable.plan.questions import plan as run
 from deniable.plan.scoring import WEIGHED
 from deniable.present.export import save
+from deniable.run.files import open_output
+from deniable.run.layout import STANDARD
 from deniable.run.results import check_chart
 
-__all__ = ["ASKED", "plan"]
+__all__ = ["ASKED", "plan", "questionnaire"]
 
 _ASKED = "What is asked: shares, keys with values, near answers, a mean."
 ASKED: Given = {
@@ -81,3 +86,51 @@ def plan(out: Output, given: Given) -> int:
         out.note(f"drew {save(found.chart(), chart)}")
     out.show(found.document(), *found.parts())
     return 0 if found.feasible else 1
+
+
+def questionnaire(
+    source: Annotated[str, argument("FILE", "A questionnaire, a file of another tool, or the id of a task.")],
+    out: Output,
+    target: Annotated[
+        str | None, option("--out", "FILE", "Write the questionnaire as JSON; - for standard output.")
+    ] = None,
+    force: Force = False,
+    database: DatabaseUrl = None,
+    config: Config = None,
+) -> int:
+    """Say what will come of a questionnaire, and write it as JSON: also from SurveyJS, from XLSForm, or from a task.
+
+    What cannot be asked under a promise, such as free text, is listed. The exit code is 1 if it cannot be opened yet.
+
+    Example: deniable task questionnaire survey.xlsx --out survey.json
+    """
+    from deniable.cli.service_tasks import known_task
+    from deniable.service.questionnaire.complete import problems
+    from deniable.service.questionnaire.document import dumped, written
+    from deniable.service.questionnaire.imports import read_file
+    from deniable.service.questionnaire.opening import questionnaire_of
+    from deniable.service.questionnaire.outlook import outlook
+    from deniable.service.questionnaire.telling import in_words, lines
+
+    out.claim(target, sources=[source], force=force)
+    left: list[str] = []
+    if Path(source).exists() or not source.isalnum():
+        asked, left = read_file(source)
+    else:
+        with opened(database, config) as store:
+            asked = questionnaire_of(known_task(store, source)[1].task)
+    if target is not None:
+        with open_output(target) as file:
+            file.write(dumped(asked))
+    wrong = [f"{fault.where}: {in_words(fault)}" for fault in problems(asked, today())]
+    for part in left:
+        out.note(f"not taken over: {part}")
+    if target == STANDARD:
+        return 1 if wrong else 0
+    document = {"questionnaire": written(asked), "left": left, "problems": wrong}
+    if wrong:
+        out.show(document, "It cannot be opened yet:", *wrong)
+        return 1
+    found = lines(outlook(asked))
+    out.show(document | found, *found["told"], *found["cautions"])
+    return 0 if found["possible"] else 1

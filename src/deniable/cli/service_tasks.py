@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from deniable.cli.options import Choice, argument, option, split
 from deniable.cli.output import Output
 from deniable.cli.pipeline import Force
+from deniable.cli.plans import questionnaire
 from deniable.cli.service import Config, DatabaseUrl, opened, today
 from deniable.collect.parquet import LAYOUTS
 from deniable.errors import ParameterError, require
@@ -24,27 +25,38 @@ if TYPE_CHECKING:
     from deniable.service.ingest import Intake
     from deniable.service.store.contract import Store, TaskRow
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "known_task"]
 
 TaskId: TypeAlias = Annotated[str, argument("ID", "The task's id, or how it begins.")]
 _LEAST_PREFIX = 4
 
 
 def new(
-    design: Annotated[
-        list[str],
-        option("--design", "FILE", "A design, or what `design --json` or `plan --json` prints; - for standard input."),
-    ],
-    question: Annotated[list[str], option("--question", "TEXT", "What people are asked; one for each --design.")],
     out: Output,
+    source: Annotated[
+        str | None,
+        option("--from", "FILE", "A questionnaire: ours as JSON, SurveyJS's, or an .xlsx file of XLSForm."),
+    ] = None,
+    design: Annotated[
+        list[str] | None,
+        option("--design", "FILE", "A design, or what `design --json` or `plan --json` prints; - for standard input."),
+    ] = None,
+    question: Annotated[
+        list[str] | None, option("--question", "TEXT", "What people are asked; one for each --design.")
+    ] = None,
     share: Annotated[
         list[str] | None,
         option("--share", "N", "Of several questions: how many of the people get each, in proportion; 1 if left out."),
     ] = None,
-    min_batch: Annotated[int, option("--min-batch", "N", "Nothing is published about fewer reports.")] = 100,
+    min_batch: Annotated[
+        int | None,
+        option("--min-batch", "N", "Nothing is published about fewer reports; 100, or what a questionnaire leads to."),
+    ] = None,
     opens: Annotated[str | None, option("--opens", "DAY", "The first day, e.g. 2026-11-16; today if left out.")] = None,
-    window_days: Annotated[int, option("--window-days", "D", "Days of a window: people answer once in each.")] = 7,
-    windows: Annotated[int, option("--windows", "N", "How many windows.")] = 1,
+    window_days: Annotated[
+        int | None, option("--window-days", "D", "Days of a window: people answer once in each; 7 if left out.")
+    ] = None,
+    windows: Annotated[int | None, option("--windows", "N", "How many windows; one if left out.")] = None,
     none: Annotated[
         list[str] | None,
         option("--none", "ANSWER", "What no answer counts as, one for each --design; see below if left out."),
@@ -69,7 +81,9 @@ def new(
         str | None,
         option("--url", "URL", "Where devices send reports, and nowhere else; the setting public_url if left out."),
     ] = None,
-    language: Annotated[str, option("--language", "TAG", "The language of the texts, such as en or de-CH.")] = "en",
+    language: Annotated[
+        str | None, option("--language", "TAG", "The language of the texts, such as en or de-CH; en if left out.")
+    ] = None,
     budget: Annotated[
         float | None,
         option("--budget", "E", "The most that you ask of one device in a year, over all your tasks."),
@@ -86,8 +100,21 @@ def new(
     Every device that takes part sends one report in each window, also if its person gives no answer: that counts as
     --none. If it is left out: as the design's --missing, the middle of an interval, no pairs, or a random answer.
 
+    With --from it is made of a questionnaire, which says everything but the database and the address; of the others
+    only --min-batch and --opens can be given besides. `deniable task questionnaire` says what will come of it.
+
     Example: deniable plan --k 4 --n 10000 --epsilon 1 --json | deniable task new --design - --question "How often?"
     """
+    if source is not None:
+        kept = None if retention == "tally" else retention
+        given: dict[str, Any] = {"design": design, "question": question, "share": share, "none": none, "strata": strata}
+        given |= {"subject": subject, "collector": collector, "language": language, "windows": windows}
+        given |= {"window_days": window_days, "budget": budget, "retention_days": retention_days, "retention": kept}
+        _refuse_given(given)
+        _from_questionnaire(out, source, min_batch, opens, url, database, config)
+        return
+    design, question = design or [], question or []
+    require(bool(design), "design", None, "given, or --from with a questionnaire")
     from deniable.run.store import read_design
     from deniable.service.access.identity import SEED_BYTES, Identity
     from deniable.service.settings import settings
@@ -107,15 +134,15 @@ def new(
         asked = [replace(each, none=_none(each.design, text)) for each, text in zip(asked, none, strict=True)]
     terms = Terms(
         opens=today() if opens is None else _day(opens),
-        window_days=window_days,
-        windows=windows,
-        min_batch=min_batch,
+        window_days=7 if window_days is None else window_days,
+        windows=1 if windows is None else windows,
+        min_batch=100 if min_batch is None else min_batch,
         retention=retention,
         retention_days=30 if retention_days is None else retention_days,
         subject=subject,
         collector=collector,
         url=url or settings({}, file=config).public_url or None,
-        language=language,
+        language=language or "en",
         strata=_strata(strata or []),
         budget=budget,
     )
@@ -135,6 +162,52 @@ def new(
     out.show(
         {"task": document, "id": task.id},
         f"Task {task.id}",
+        *_terms(task),
+        Whole(f"Next: deniable task open {task.id[:12]}"),
+    )
+
+
+def _refuse_given(given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        require(value is None, name, value, "left out with --from", "The questionnaire says it.")
+
+
+def _from_questionnaire(
+    out: Output,
+    source: str,
+    min_batch: int | None,
+    opens: str | None,
+    url: str | None,
+    database: str | None,
+    config: str | None,
+) -> None:
+    """Make a task of a questionnaire: what was not taken over is said first."""
+    from deniable.service.access.identity import SEED_BYTES, Identity
+    from deniable.service.questionnaire.imports import read_file
+    from deniable.service.questionnaire.opening import task_of
+    from deniable.service.questionnaire.outlook import outlook
+    from deniable.service.questionnaire.telling import lines
+    from deniable.service.settings import settings
+    from deniable_client.canonical import canonical
+    from deniable_client.task import Task
+
+    asked, left = read_file(source)
+    asked = asked if opens is None else replace(asked, opens=_day(opens).isoformat())
+    for part in left:
+        out.note(f"not taken over: {part}")
+    given: dict[str, Any] = {"today": today(), "min_batch": min_batch}
+    given["url"] = url or settings({}, file=config).public_url or None
+    task_of(asked, Identity(bytes(SEED_BYTES)), **given)  # all checks, before a database is made
+    with opened(database, config, new=True) as store:
+        document = task_of(asked, Identity(store.identity()), **given)
+        store.put_task(document["id"], canonical(document))
+    task, found = Task.load(document), outlook(asked)
+    for told in filter(None, (_over(task), *lines(found, task.min_batch)["cautions"])):
+        out.note(f"warning: {told}")
+    out.show(
+        {"task": document, "id": task.id, "left": left},
+        f"Task {task.id}",
+        *lines(found, task.min_batch)["told"],
         *_terms(task),
         Whole(f"Next: deniable task open {task.id[:12]}"),
     )
@@ -213,7 +286,7 @@ def next_round(
     if not isinstance(made, Protocol):
         raise ParameterError(f"NAME must be a protocol, got {choice.name!r}.", "A mechanism has one round: task new.")
     with opened(database, config, new=True) as store:
-        before = [_known(store, id, "after") for id in after or []]
+        before = [known_task(store, id, "after") for id in after or []]
         found = following(made, store, [row.id for row, _ in before], datetime.now(UTC))
         if isinstance(found, Estimate):
             shown = question_of(choice.name).show(found, 0.95, "reporters", False)
@@ -265,7 +338,7 @@ def show(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config =
     Estimates of windows that are over are in `deniable task export`.
     """
     with opened(database, config) as store:
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         found = _windows(store, row, intake)
         rejected = dict(store.rejections(row.id))
     task = intake.task
@@ -295,7 +368,7 @@ def _over(task: Any) -> str:
     return f"its last day was {last}: no report will be counted." if last < today() else ""
 
 
-def _known(store: Store, id: str, name: str = "ID") -> tuple[TaskRow, Intake]:
+def known_task(store: Store, id: str, name: str = "ID") -> tuple[TaskRow, Intake]:
     """A task by its id, or by the beginning of it if there is one only."""
     from deniable.service.ingest import Intake
 
@@ -325,7 +398,7 @@ def _windows(store: Store, row: TaskRow, intake: Intake) -> list[dict[str, Any]]
 def opened_now(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
     """Open a task: from its first day on, reports are counted."""
     with opened(database, config) as store:
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         require(row.state != "closed", "ID", id, "a task that is not closed", "A closed task stays closed.")
         if row.state == "draft":
             store.set_state(row.id, "open")
@@ -337,14 +410,19 @@ def opened_now(id: TaskId, out: Output, database: DatabaseUrl = None, config: Co
 def closed(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
     """Close a task for good: no report is counted any more, and its results are published."""
     with opened(database, config) as store:
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         for state in {"draft": ("open", "closed"), "open": ("closed",)}.get(row.state, ()):
             store.set_state(row.id, state)
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         found = _windows(store, row, intake)
     counted = sum(w["reports"] for w in found)
-    told = f"Task {row.id} is closed, with {counted:,} reports. Its results: deniable task export {row.id[:12]}"
-    out.show({"id": row.id, "state": "closed", "reports": counted}, told)
+    told = f"Task {row.id} is closed, with {counted:,} reports."
+    shown = [w["window"] for w in found if w["state"] == "published"]
+    if shown:
+        told += f" Its results: deniable task export {row.id[:12]}"
+    else:
+        told += f" Nothing is published: no question has the minimum batch of {intake.task.min_batch:,} in any window."
+    out.show({"id": row.id, "state": "closed", "reports": counted, "published": shown}, told)
 
 
 # ---- its results
@@ -397,7 +475,7 @@ def export(
     if what != "results" and out.as_json:
         require(target != STANDARD, "out", target, "a file together with --json")
     with opened(database, config) as store:
-        row, intake = _known(store, id)
+        row, intake = known_task(store, id)
         document: dict[str, Any]
         if form:
             document = _write_flat(store, row, intake, form, aim or "population", target)
@@ -470,6 +548,7 @@ def _write(
 
 COMMANDS: Mapping[str, Callable[..., int | None]] = {
     "new": new,
+    "questionnaire": questionnaire,
     "next": next_round,
     "list": listed,
     "show": show,

@@ -144,8 +144,8 @@ def audit(
     Exactly, in whole numbers, not by sampling. The exit code is 1 if the promise is broken.
 
     NAME may also be a file with a design or a task; package.module:object, an object with `epsilon` and `channel()` or
-    a function that gives one; or rsfd or rsrfd, recipes that hide a drawn answer among fakes: they leak, and are shown
-    here only.
+    a function that gives one; or rsfd, rsfd-oue-z, rsfd-oue-r or rsrfd, recipes that hide a drawn answer among fakes:
+    they leak, and are shown here only.
 
     Example: deniable audit ss --epsilon 1 --k 16
     """

@@ -13,7 +13,7 @@ from deniable.collect.parquet import LAYOUTS
 from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
-from deniable.errors import InWords, ParameterError, require
+from deniable.errors import InWords, ParameterError, is_whole, require
 from deniable.plan.survey import AUTO
 from deniable.present.tables import Column, Table, number, percent, right, shares_table
 from deniable.run.files import named
@@ -24,6 +24,7 @@ from deniable.run.survey import (
     described,
     planned,
     privatize_survey,
+    read_people,
     read_questions,
     read_survey,
     shown,
@@ -280,6 +281,67 @@ def table(
     out.show(facts, Table((Column(two[0]), *right(*found.columns)), cells, title=title), told)
 
 
+def simulate(
+    survey: SurveyFile,
+    out: Output,
+    n: Annotated[int, option("--n", "N", "Number of made-up people.")] = 10_000,
+    data: Annotated[
+        str | None, option("--data", "ANSWERS", "A .csv or .parquet file of answers, in place of made-up people.")
+    ] = None,
+    columns: Annotated[
+        str | None, option("--columns", "A,B,...", "The columns of the questions, in their order, if named otherwise.")
+    ] = None,
+    runs: Annotated[int, option("--runs", "R", "How often the survey is tried.")] = 20,
+    seed: Annotated[int, option("--seed", "S", "Where the random numbers begin: the same seed, the same result.")] = 1,
+    save: Annotated[str | None, option("--out", "FILE", "Also write a .csv file; - is CSV.")] = None,
+    force: Force = False,
+) -> None:
+    """Try a survey on people whose answers are known, and compare its estimates with the truth.
+
+    People are made up, or read from a file. In every run parts are dealt and reports drawn anew; errors are those of
+    estimates about all of these people.
+
+    Example: deniable survey simulate survey.json --n 20000
+    """
+    from deniable.run.studies.survey import made_up
+    from deniable.run.studies.survey import simulate as tried
+
+    out.claim(save, sources=[survey, data], force=force)
+    if save is not None:
+        check_table(save, (".csv",))
+    made = read_survey(survey)
+    require(data is not None or columns is None, "columns", columns, "left out without --data")
+    if data is None:
+        require(is_whole(n, 2, 10_000_000), "n", n, "a whole number from 2 to 10,000,000")
+        people = made_up(made, n, seed)
+    else:
+        people = read_people(made, data, columns=None if columns is None else split(columns, "columns"))
+    count = len(next(iter(people.values())))
+    out.note(f"SIMULATED: {count:,} {'made-up ' * (data is None)}people, {runs} runs from seed {seed}")
+    with out.progress("simulating") as progress:
+        found = tried(made, people, runs=runs, seed=seed, progress=lambda share: progress(round(1000 * share), 1000))
+    rows = [
+        [*label.split(": "), _rounded(told["rmse"]), _rounded(told["stderr"]), _rounded(told["covered"], share=True)]
+        for label, told in found.items()
+    ]
+    if save is not None:
+        write_rows([{"estimate": label} | told for label, told in found.items()], save)
+        out.note(f"wrote {save}")
+    heads = (Column("question"), Column("of"), *right("error", "std. error", "covered"))
+    table = Table(heads, rows, title=f"{count:,} people, {runs} runs, SIMULATED")
+    facts = {"n": count, "runs": runs, "seed": seed, "simulated": True, "estimates": found}
+    told = (
+        "error: root of the mean squared error against the truth; std. error: what estimates say of it; "
+        "covered: intervals of 95 % that hold the truth."
+    )
+    out.show(facts, table, told)
+
+
+def _rounded(x: float | None, *, share: bool = False) -> str:
+    """A number, or that there is none."""
+    return "too rare" if x is None else percent(x) if share else number(x, 3)
+
+
 def _tested(made: Any, two: Sequence[str], tally: Any) -> tuple[dict[str, Any] | None, str]:
     """The test of independence as a document and in words; why there is none, where there is none."""
     try:
@@ -298,6 +360,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "tally": tally,
     "estimate": estimate,
     "table": table,
+    "simulate": simulate,
 }
 """By the second word of the command."""
 

@@ -148,7 +148,8 @@ class Protection:
         return f"Protects {what}: no report is more than {times(self.epsilon)} as likely {between}."
 
     def _between(self) -> str:
-        finite = sorted(self.promise.value_budgets)
+        closed = self.promise.closed  # what follows from budgets is promised too
+        finite = sorted(closed.value_budgets)
         if not finite:
             return "Protects nobody: there is no limit between any two answers."
         most = times(finite[-1]) if len(finite) == 1 else f"{times(finite[0])} to {times(finite[-1])}"
@@ -156,8 +157,8 @@ class Protection:
             f"Protects answers by the budget between each two of them: no report is more than {most} as likely for one "
             "as for another that it has a limit against."
         )
-        free = [x for x in range(self.promise.k) if np.isinf(self.promise.budgets[x]).any()] if self._few else []
-        if np.isinf(self.promise.pairs_of_classes).any():
+        free = [x for x in range(closed.k) if np.isinf(closed.budgets[x]).any()] if self._few else []
+        if np.isinf(closed.pairs_of_classes).any():
             named = f" ({self._names(iter(free))})" if free else ""
             text += f" Answers without a limit against some others{named} may be told from these for certain."
         return f"{text} {self._chance()}" if self.disclosed else text

@@ -276,6 +276,11 @@ def _made(
     """What a row makes of its promise, its domain and its options."""
     entry = _known(kind, name, rows)
     check_options(name, options)
+    other = None if entry.instead is None else entry.instead(options)
+    if other is not None:
+        name, level, own = other
+        require(epsilon in (None, level), "epsilon", epsilon, f"left out, or {level!r}, which the promise says")
+        return mechanism(name, epsilon=level, domain=_domain(entry, ways, choices, options), **own)
     if epsilon is None:
         if entry.default_epsilon is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")

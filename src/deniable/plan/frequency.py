@@ -298,6 +298,9 @@ class _Planner:
         w = self.wanted
         try:
             m, options = make(recipe, epsilon, wish)
+            if recipe.at_default and m.name != recipe.name:
+                self.out.append(Rejected(recipe.name, f"the same design as {m.name}", twin=True))
+                return
             by_n = w.target is not None and w.epsilon is not None
             few = smallest_n(lambda n: math.sqrt(_mse(m, n)), w.target or 0) if by_n else None
             n = w.n or few

@@ -303,7 +303,8 @@ def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
         found["gap"] = "how far variance_range is above that bound"
     if "gap" in (known := document.get("certificate") or {}):
         found["certificate"] = "what was to be small, and the least that any mechanism with this promise can have"
-    if known and "bound_circle" not in document:
+        found["variance_mean"] = "of the mean, at the prior or in the worst case, in units of half the interval"
+    elif known and "bound_circle" not in document:
         found["variance_mean"] = "of the mean, for the worst value, in units of half the interval"
     elif "bound_circle" in document:
         found["variance_mean"] = "of the mean vector (cos, sin): the trace of its covariance"

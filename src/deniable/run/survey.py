@@ -24,6 +24,7 @@ __all__ = [
     "described",
     "planned",
     "privatize_survey",
+    "read_people",
     "read_questions",
     "read_survey",
     "shown",
@@ -204,6 +205,28 @@ def _parts(made: Survey, chunk: Chunk) -> list[int]:
             hint = "`deniable survey assign` deals them out."
             raise ParameterError(f"{chunk.place(i)}: a part is a number from 0 to {most}, got {show(cell)}.", hint)
         found.append(int(text))
+    return found
+
+
+def read_people(
+    made: Survey,
+    source: str,
+    *,
+    columns: Sequence[str] | None = None,
+    format: str | Layout = "auto",
+    progress: Progress | None = None,
+) -> dict[str, list[Any]]:
+    """The answers of a file with a column for each question that is asked: what a simulation compares with."""
+    asked = made.asked
+    names = list(columns or asked)
+    require(len(names) == len(asked), "columns", names, f"{len(asked)} names, for {', '.join(asked)}")
+    kinds = {question.name: question.mechanism for question in made.questions}
+    found: dict[str, list[Any]] = {name: [] for name in asked}
+    called = ["columns"] * len(names)
+    for chunks in read_columns(source, CHUNK_VALUES, names, called=called, format=format, progress=progress):
+        for name, chunk in zip(asked, chunks, strict=True):
+            found[name] += list(_answers(kinds[name], chunk))
+    require(bool(found[asked[0]]), "data", source, "a file with at least one row")
     return found
 
 

@@ -20,7 +20,7 @@ sys.path.insert(0, str(FOLDER.parents[1]))
 import deniable as dn  # noqa: E402
 from deniable.collect.codec import dump  # noqa: E402
 from deniable.service.store import open_store  # noqa: E402
-from deniable.service.store.contract import Incoming, KeyRow, Store, Upload  # noqa: E402
+from deniable.service.store.contract import DraftRow, Incoming, KeyRow, Store, Upload  # noqa: E402
 from deniable.service.store.schema import VERSION  # noqa: E402
 from service.making import DAY, body, opened  # noqa: E402
 
@@ -43,7 +43,8 @@ def answers(store: Store) -> dict[str, Any]:
         )
     rows = store.keys()
     keys = [[key.name, key.role, key.digest.hex(), str(key.created), str(key.revoked)] for key in rows]
-    return {"tasks": found, "keys": keys}
+    drafts = [[row.id, row.changed, row.document.decode(), row.task] for row in store.drafts()]
+    return {"tasks": found, "keys": keys} | ({"drafts": drafts} if drafts else {})
 
 
 def sent(number: int, value: bytes) -> Incoming:
@@ -65,6 +66,7 @@ def fill(store: Store) -> None:
     closed = opened(store, subject="closed")
     store.set_state(closed.id, "closed")
     store.put_key(KeyRow("analyst-1", "analyst", bytes(range(32)), date(2026, 11, 16)))
+    store.put_draft(DraftRow("first", 1, b'{"questionnaire": 1}', task=plain.id))
     store.put_key(KeyRow("old", "administrator", bytes(32), date(2026, 11, 1), date(2026, 11, 16)))
 
 

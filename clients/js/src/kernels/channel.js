@@ -2,6 +2,7 @@
 import { CHECKS, Disclosing, FORMS, checkSeedWords, checkValue, form, isNumber, isWhole, register } from "../designs.js";
 import { FormatError, PrivacyError, require, show } from "../errors.js";
 import { EPSILON_MAX, EPSILON_MIN, Ratio, chance, expLow, least, most, packInt, uintWidth } from "../exact.js";
+import { next } from "../logarithms.js";
 import { ENTRIES_MAX, checkRows, drawn } from "./table.js";
 
 /** @import { Words } from "../types.js" */
@@ -24,6 +25,13 @@ function readBudgets(part, where) {
       throw new FormatError(`${where} needs numbers, or "inf" for no limit, got ${show(budget, 60)}.`);
     }),
   );
+}
+
+/** The sum of two budgets, rounded up. @param {number} one @param {number} two */
+function addUp(one, two) {
+  const whole = one + two;
+  const part = whole - one;
+  return one - (whole - part) + (two - part) > 0 ? next(whole, 1) : whole;
 }
 
 /** Whether each two values have no limit, as text: rows of budgets that are the same in this. @param {number[]} row */
@@ -74,6 +82,19 @@ export class Channel extends Disclosing {
   /** The largest finite budget, which is the epsilon of a design; 0 if there is none. */
   get limit() {
     return this.budgets.flat().reduce((a, b) => (a < b && b < Infinity ? b : a), 0);
+  }
+
+  /** What follows from the budgets: those of shortest paths, sums rounded up; 0 makes two values one. @returns {number[][]} */
+  get closed() {
+    const { budgets } = this;
+    const found = budgets.map((row, x) => row.map((budget, z) => (budgets[z][x] === 0 ? 0 : budget)));
+    found.forEach((past, via) => {
+      for (const row of found) {
+        const first = row[via];
+        if (first < Infinity) past.forEach((more, z) => (row[z] = Math.min(row[z], addUp(first, more))));
+      }
+    });
+    return found;
   }
 
   /** @param {string} name of the mechanism @param {number} epsilon of the design */

@@ -291,9 +291,8 @@ def _budgets(found: Explanation, reports: int) -> list[str]:
 
 def _limits(found: Explanation, reports: int) -> list[str]:
     """What each answer is promised, where that is not the same: the largest of its limits."""
-    domain, budgets = found.design.domain, found.design.kernel.budgets
-    kinds = []
-    for x, row in enumerate(budgets):
+    domain, kinds = found.design.domain, []
+    for x, row in enumerate(found.design.kernel.closed):
         others = [b for z, b in enumerate(row) if z != x]
         finite = [b for b in others if b < math.inf]
         name = "limit_none" if not finite else "limit_some" if len(finite) < len(others) else "limit"

@@ -29,7 +29,16 @@ from deniable.mechanisms.bulk import Cells
 from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.numeric.certificate import LIMIT_ONE, LIMIT_TWO, Certificate, Row, least_at_centre, least_worst
 from deniable.mechanisms.numeric.lattice_laws import RowsLaw
-from deniable.mechanisms.numeric.optimum import EPSILON_LEAST, EPSILON_MOST, Aim, best_measure, prove_bound, usual_half
+from deniable.mechanisms.numeric.optimum import (
+    EPSILON_LEAST,
+    EPSILON_MOST,
+    Aim,
+    Progress,
+    best_measure,
+    most_weighed,
+    prove_bound,
+    usual_half,
+)
 from deniable.mechanisms.numeric.options import OBJECTIVES
 from deniable.mechanisms.numeric.whole import FINEST, log_uniform, whole_table
 from deniable.mechanisms.outputs import OutputBulk, OutputReader, Weights
@@ -278,24 +287,27 @@ class OptimalMean(_Rows, Numeric):
         objective: str | None = None,
         prior: object = None,
         fine: int | None = None,
+        progress: Progress | None = None,
     ) -> OptimalMean:
         """The best table: `points` have a row of their own, an odd number; a report is one of at most `outputs`.
 
         `objective`: the largest variance (worst), its mean over equally likely points (even), that in the middle
-        (centre), or its mean by `prior`, a weight for each point.
+        (centre), or its mean by `prior`, a weight for each point. `progress` hears what is done.
         """
         epsilon = _check_range(check_epsilon(epsilon))
         objective = objective or ("worst" if prior is None else "prior")
         require(objective in OBJECTIVES, "objective", objective, f"one of {', '.join(OBJECTIVES)}")
         weights = _check_prior(objective, prior)
         half = _check_points(epsilon, points, weights)
+        if objective in ("even", "prior"):
+            _check_weighed(epsilon, 2 * half + 1)
         most = _OUTPUTS if outputs is None else outputs
         require(is_whole(most, 2, 1 << 10), "outputs", outputs, "an integer from 2 to 1024")
         aim = Aim(half, _weights(objective, half, weights))
-        values, measure = best_measure(epsilon, aim, most)
+        values, measure = best_measure(epsilon, aim, most, progress)
         _check_room(values, half, outputs)
         table = whole_table(epsilon, half, values, measure, fine)
-        rows = () if _closed(objective, epsilon) else prove_bound(epsilon, aim).rows
+        rows = () if _closed(objective, epsilon) else prove_bound(epsilon, aim, progress).rows
         made = cls(
             epsilon=epsilon, domain=_fine_grid(domain, table.k), table=table, objective=objective, certificate=rows
         )
@@ -406,6 +418,14 @@ def _check_points(epsilon: float, points: int | None, weights: FloatArray | None
     fits = weights is None or weights.size == points
     require(fits, "points", points, "as many as the prior has weights")
     return int(points) // 2
+
+
+def _check_weighed(epsilon: float, points: int) -> None:
+    """Refuse more points with weights than a program can have."""
+    most = most_weighed(epsilon)
+    hint = "Add the weights of neighbours; objectives worst and centre take more points."
+    need = f"at most {most} at epsilon {epsilon:g} where the mean over all of them is least"
+    require(points <= most, "points", points, need, hint)
 
 
 def _weights(objective: str, half: int, prior: FloatArray | None) -> FloatArray | None:

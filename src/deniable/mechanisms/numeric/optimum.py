@@ -8,7 +8,7 @@ integers are made and audited from nu alone, and the bound is proved from the ce
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,28 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError
 from deniable.mechanisms.numeric.certificate import LIMIT_ONE, Certificate, Row
 
-__all__ = ["EPSILON_LEAST", "EPSILON_MOST", "Aim", "best_measure", "prove_bound", "usual_half"]
+__all__ = [
+    "EPSILON_LEAST",
+    "EPSILON_MOST",
+    "Aim",
+    "Progress",
+    "best_measure",
+    "most_weighed",
+    "prove_bound",
+    "usual_half",
+]
+
+Progress = Callable[[str, float], None]
+"""Hears what is done."""
 
 EPSILON_LEAST, EPSILON_MOST = 0.01, 8.0
 """Where the programs are solved."""
 _HALVES = ((1.0, 8), (2.0, 16), (4.0, 32), (5.0, 48), (6.0, 64), (7.0, 80), (8.0, 96))
 """Points on one side of the middle, up to each epsilon: rounding between them adds little to the error."""
+_ENOUGH = 2
+"""Programs for the largest variance look at so many times as many points, at most."""
+_WEIGHED = 32
+"""Points on one side of the middle, at least, that may have weights of their own: all of them are in the programs."""
 _REACH = (
     (1.39, 1.0),
     (1.5, 0.9),
@@ -73,10 +89,28 @@ class Aim:
         folded[1:] *= 2
         return folded
 
+    def looked_at(self, epsilon: float) -> tuple[IntArray, FloatArray | None]:
+        """The points that a program needs, and their shares: some stand for very many, unless these have weights.
+
+        What fits a base measure at two points, and their mixture, fits it in between (section 5 of the page).
+        """
+        points, shares = self.points, self.shares()
+        most = _ENOUGH * usual_half(epsilon)
+        one = self.weights is None or (self.mirrored and np.count_nonzero(self.weights[self.half + 1 :]) == 0)
+        if self.half <= most or not one:
+            return points, shares
+        some = np.unique(np.rint(np.linspace(0, self.half, most + 1)).astype(np.int64))
+        return some, None if shares is None else shares[some]
+
 
 def usual_half(epsilon: float) -> int:
     """How many points on one side of the middle are enough."""
     return next(half for most, half in _HALVES if epsilon <= most)
+
+
+def most_weighed(epsilon: float) -> int:
+    """How many points may have weights of their own."""
+    return 2 * max(_WEIGHED, usual_half(epsilon)) + 1
 
 
 def _along(table: Sequence[tuple[float, float]], epsilon: float) -> float:
@@ -170,7 +204,9 @@ def _solve(
     return _Solved(found.fun, found.x[: estimates.size], prices[:size], prices[size:], np.maximum(variance, 0))
 
 
-def best_measure(epsilon: float, aim: Aim, outputs: int) -> tuple[IntArray, FloatArray]:
+def best_measure(
+    epsilon: float, aim: Aim, outputs: int, progress: Progress | None = None
+) -> tuple[IntArray, FloatArray]:
     """At most so many estimates on the lattice, in rising order, with their base measures.
 
     Where the lattice has more, every second (third, ...) estimate is looked at; where even the best mechanism on these
@@ -184,10 +220,10 @@ def best_measure(epsilon: float, aim: Aim, outputs: int) -> tuple[IntArray, Floa
         if kept.size < 3:
             break
     full = kept if aim.mirrored else np.concatenate([-kept[:0:-1] if kept[0] == 0 else -kept[::-1], kept])
+    points, shares = aim.looked_at(epsilon)
     while True:
-        found = _solve(
-            epsilon - _SPARED * min(1.0, epsilon), aim.points / aim.half, full / aim.half, aim.mirrored, aim.shares()
-        )
+        _tell(progress, "looking for the best reports", points.size, full.size)
+        found = _solve(epsilon - _SPARED * min(1.0, epsilon), points / aim.half, full / aim.half, aim.mirrored, shares)
         heavy = found.measure > _NOTHING
         full, measure = full[heavy], found.measure[heavy]
         many = _signed(full, aim.mirrored)
@@ -199,6 +235,11 @@ def best_measure(epsilon: float, aim: Aim, outputs: int) -> tuple[IntArray, Floa
         return full, measure
     there = full > 0
     return np.concatenate([-full[there][::-1], full]), np.concatenate([measure[there][::-1], measure])
+
+
+def _tell(progress: Progress | None, what: str, points: int, estimates: int) -> None:
+    if progress is not None:
+        progress(f"{what}: a linear programme of {points:,} points and {estimates:,} estimates", 0.0)
 
 
 def _used(kept: IntArray, aim: Aim) -> int:
@@ -213,17 +254,18 @@ def _signed(estimates: IntArray, mirrored: bool) -> int:
 # ---- the certificate
 
 
-def prove_bound(epsilon: float, aim: Aim) -> Certificate:
+def prove_bound(epsilon: float, aim: Aim, progress: Progress | None = None) -> Certificate:
     """A certificate from the prices of a program with denser estimates, and fewer points if the largest counts.
 
     Between the estimates of the program H may be above 0. That is mended by lowering A of the points, by the least sum
     of what is lowered that a small program finds, some times again since H bends, and by one amount for all at last.
     """
-    coarse = Aim(max(12, aim.half // 2)) if aim.weights is None else aim
+    coarse = Aim(max(12, min(aim.half // 2, usual_half(epsilon)))) if aim.weights is None else aim
     points = coarse.points / coarse.half
     stretch = _candidates(epsilon, coarse, 1)
     dense = np.arange(stretch[0] * _FINER, stretch[-1] * _FINER + 1) / (coarse.half * _FINER)
     full = dense if coarse.mirrored else np.concatenate([-dense[::-1], dense])
+    _tell(progress, "proving how near to the best they are", points.size, np.unique(full).size)
     solved = _solve(epsilon, points, np.unique(full), coarse.mirrored, coarse.shares())
     kept = (solved.variance > 1e-12) | (np.abs(solved.mean) > 1e-12)
     x, mean, variance = points[kept], solved.mean[kept], solved.variance[kept]

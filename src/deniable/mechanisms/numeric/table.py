@@ -96,7 +96,7 @@ ROWS: Mapping[str, Entry] = {
         "docs/maths/mean-optimum.md",
         "the mean of numbers: next to the least error that is possible at all, with a proof of how near",
         ("points", "outputs", "objective", "prior", "interval", "clip"),
-        inner=("fine",),
+        inner=("fine", "progress"),
         small=_rows(
             (0.1, {"points": 3, "fine": 1}),
             (1.0, {"points": 5, "fine": 2}),

@@ -37,7 +37,7 @@ from deniable.mechanisms.optimal.written import Written, budgets_of
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Channel as Table
 
-__all__ = ["Optimal", "domain_of", "make_optimal", "promised_epsilon"]
+__all__ = ["Optimal", "as_promise", "domain_of", "make_optimal", "promised_epsilon"]
 
 _STATED = 1e-6
 """Share by which the error that a design states may differ from that of its whole numbers."""
@@ -236,20 +236,23 @@ def domain_of(options: dict[str, Any]) -> Domain | None:
     given = options.get("promise")
     if given is None:
         return None
-    options["promise"] = promised = _promised(given)
+    options["promise"] = promised = as_promise(given)
     return Domain.of(promised.k) if promised.labels is None else Domain.of(tuple(promised.labels))
 
 
 def promised_epsilon(options: Mapping[str, Any]) -> float:
     """The largest finite budget of a promise."""
-    promised = _promised(options.get("promise"))
+    promised = as_promise(options.get("promise"))
     found = [b for row in promised.budgets.tolist() for b in row if math.isfinite(b) and b > 0]
     hint = "Give a finite budget to some pair, or hand the answers in as they are."
-    require(bool(found), "promise", InWords("no limit between any two answers"), "at least one finite budget", hint)
+    told = "no limit between any two answers"
+    if not found and bool((promised.budgets[~np.eye(promised.k, dtype=bool)] == 0).any()):
+        told, hint = "0 where there is a limit", "Answers with budget 0 are one answer: no report may tell them apart."
+    require(bool(found), "promise", InWords(told), "one with at least one finite budget above 0", hint)
     return float(max(found))
 
 
-def _promised(given: object) -> Promise:
+def as_promise(given: object) -> Promise:
     """A promise, or the arguments of one."""
     if isinstance(given, Mapping):
         return made_promise(**given)
@@ -272,7 +275,7 @@ def make_optimal(
     progress: Progress | None = None,
 ) -> Optimal:
     """The best channel for a promise; `progress` hears what is done, and how far from the end it is."""
-    promised = _promised(promise)
+    promised = as_promise(promise)
     require(promised.k == domain.k, "promise", promised, f"one to {domain.k} answers, as many as the domain has")
     require(
         promised.k >= 2, "promise", InWords("one answer"), "to two answers or more", "One answer needs no question."

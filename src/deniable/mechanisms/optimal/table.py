@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from deniable.core.guess import check_prior
 from deniable.core.promise.making import promise
+from deniable.core.promise.ranges import members
 from deniable.mechanisms.entry import Entry, Traits
-from deniable.mechanisms.optimal.base import Optimal, promised_epsilon
+from deniable.mechanisms.optimal.base import Optimal, as_promise, promised_epsilon
 from deniable.mechanisms.optimal.matrix import (
     Matrix,
     make_matrix,
@@ -17,6 +20,7 @@ from deniable.mechanisms.optimal.matrix import (
     rows_domain,
     rows_epsilon,
 )
+from deniable.mechanisms.optimal.options import OBJECTIVES
 from deniable.mechanisms.optimal.release.table import ROW, make_any, promise_domain
 from deniable.mechanisms.spaces import SPACE
 
@@ -31,6 +35,40 @@ def _work(m: Optimal, n: float) -> float:
 def _pull(m: Optimal, r: int) -> float:
     """The largest sum of r scores of an output, in the worst case all from people with other answers."""
     return float(np.sort(m.worth.scores, axis=1)[:, -r:].sum(axis=1).max())
+
+
+_LISTED, _PLAIN = 10, 16
+"""Answers up to which all outputs are listed: of any promise, and of one epsilon."""
+
+
+def _by_classes(options: Mapping[str, Any]) -> tuple[str, float, dict[str, Any]] | None:
+    """For many answers that can be exchanged, the row that is the optimum for them: one subset of a class is a report.
+
+    One epsilon: the best subset selection. Sensitive answers with one epsilon, harmless ones without a limit: the best
+    mixture of subset selections. Where answers of a class are expected differently often, neither is.
+    """
+    known = {name: x for name, x in options.items() if x is not None and name not in ("promise", "progress", "prior")}
+    if known.pop("objective", OBJECTIVES[0]) != OBJECTIVES[0] or any(known.values()) or "promise" not in options:
+        return None
+    promised = as_promise(options["promise"])
+    harmless = [ends for ends in promised.classes if promised.is_harmless(ends[0])]
+    finite = promised.value_budgets
+    told = promised.table[[i for i, ends in enumerate(promised.classes) if ends not in harmless]]
+    if len(finite) != 1 or 0.0 in finite or not np.isfinite(told).all() or promised.strict is not None:
+        return None
+    level, own = finite.pop(), [x for ends in promised.classes if ends not in harmless for x in members(ends)]
+    prior = check_prior(options["prior"], promised.k) if options.get("prior") is not None else None
+    rest = np.setdiff1d(np.arange(promised.k), own)
+    groups = [np.array(own), rest] if rest.size else [np.array(own)]
+    even = prior is None or all(np.allclose(prior[each], prior[each[0]], rtol=1e-12, atol=0) for each in groups)
+    if promised.k <= (_LISTED if rest.size else _PLAIN) or not even or promised.levels:
+        return None
+    if not rest.size:
+        return "ss", level, {}
+    theta = float(prior[rest].sum()) if prior is not None else rest.size / promised.k
+    names = [promised.label(x) for x in sorted(own)]
+    first = sorted(own) == list(range(len(own)))
+    return "ussmix", level, {"sensitive": len(own) if first else names, "theta": theta}
 
 
 _SMALL = (
@@ -77,6 +115,7 @@ ROWS: Mapping[str, Entry] = {
         traits=Traits(_work, _pull),
         default_epsilon=promised_epsilon,
         space=promise_domain,
+        instead=_by_classes,
         brings=True,
     ),
     "optimal-release": ROW,

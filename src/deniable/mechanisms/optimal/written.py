@@ -47,14 +47,14 @@ def _promise(m: Written) -> Promise:
 
 
 def _in_words(m: Written) -> Protection:
-    """See `Mechanism.protection`: with the chance that an answer without any limit is shown for certain."""
+    """See `Mechanism.protection`: by what follows from the budgets, and the chance that an answer is shown."""
     chances = [0] * m.k
     for column in zip(*m.table.weights, strict=True):
         senders = [x for x, weight in enumerate(column) if weight]
         if len(senders) == 1 and m.promise.is_harmless(senders[0]):
             chances[senders[0]] += column[senders[0]]
     disclosed = Fraction(max(chances), 1 << WORD_BITS)
-    return Protection(promise=m.promise, epsilon=m.epsilon, subject=m.subject, disclosed=disclosed)
+    return Protection(promise=m.promise, epsilon=m.promise.closed.epsilon, subject=m.subject, disclosed=disclosed)
 
 
 @dataclass(frozen=True, kw_only=True)

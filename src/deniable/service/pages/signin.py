@@ -40,13 +40,13 @@ def told(problem: Problem, request: Request) -> Response:
     return found
 
 
-async def form_of(collector: Collector, request: Request) -> dict[str, str]:
-    """The fields of a form, each once; `Problem` for anything else."""
+async def form_of(collector: Collector, request: Request, *, most: int = 200) -> dict[str, str]:
+    """The fields of a form, each once and so many at most; `Problem` for anything else."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise Problem("media-type", f"Send {FORM}.")
     body = bytes(await read_body(request, collector.settings, collector.held))
     try:
-        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=200)
+        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=most)
     except ValueError as error:
         raise Problem("malformed", f"The form is not well formed: {error}.") from None
     if any(len(values) > 1 for values in fields.values()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deniable.service.builder import views
 from deniable.service.http.routes import Row
 from deniable.service.pages import dashboard, exports, planner, signin, survey
 from deniable.service.results import public
@@ -16,5 +17,6 @@ PAGES: tuple[Row, ...] = (
     *dashboard.ROWS,
     *exports.ROWS,
     *planner.ROWS,
+    *views.ROWS,
     *public.ROWS,
 )

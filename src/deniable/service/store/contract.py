@@ -28,6 +28,7 @@ __all__ = [
     "SETTLE_SECONDS",
     "STATES",
     "Batch",
+    "DraftRow",
     "Incoming",
     "KeyRow",
     "Outcome",
@@ -120,8 +121,22 @@ class SessionRow:
     """When it ends if it is not used before."""
 
 
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """A questionnaire as the store has it."""
+
+    id: str
+    changed: int
+    """Counts its changes, so that nobody overwrites what another one wrote."""
+    document: bytes
+    trial: bytes | None = None
+    """What came of the last trial with robots."""
+    task: str | None = None
+    """The task that was made of it; then it does not change any more."""
+
+
 class Store(Protocol):
-    """A database of tasks, tallies, ids of reports, releases and keys. All calls may come from any thread."""
+    """A database of tasks, tallies, ids of reports, releases, keys and drafts. All calls may come from any thread."""
 
     # ---- tasks
     def put_task(self, id: str, document: bytes) -> None:
@@ -197,6 +212,19 @@ class Store(Protocol):
 
     def expire_sessions(self, now: int) -> int:
         """Erase sessions that have expired; how many."""
+
+    # ---- questionnaires
+    def drafts(self) -> Sequence[DraftRow]:
+        """All questionnaires, by their ids."""
+
+    def draft(self, id: str) -> DraftRow | None:
+        """A questionnaire, or None."""
+
+    def put_draft(self, draft: DraftRow) -> bool:
+        """Keep a questionnaire if it is new, or if `changed` is one more than what is kept; whether it was."""
+
+    def drop_draft(self, id: str) -> None:
+        """Forget a questionnaire; one that is not there stays so."""
 
     # ---- care
     def purge(self, today: date, failed: Callable[[str, Exception], None] | None = None) -> Mapping[str, int]:

@@ -35,6 +35,7 @@ from deniable.service.store.contract import (
     SETTLE_SECONDS,
     STATES,
     Batch,
+    DraftRow,
     Incoming,
     KeyRow,
     Outcome,
@@ -43,7 +44,7 @@ from deniable.service.store.contract import (
     TaskRow,
     Upload,
 )
-from deniable.service.store.engine import HASH, MARK, CrossedError, Engine, Session
+from deniable.service.store.engine import HASH, MARK, CrossedError, Engine, Row, Session
 from deniable.service.store.journal import Journal, file_text
 from deniable.service.store.rows import Recent, Shapes
 from deniable.service.store.settling import Settler
@@ -315,6 +316,26 @@ class Database:
             session.execute("INSERT INTO identity (name, seed) VALUES ('collector', ?)", (seed,))
             return seed
 
+    # ---- questionnaires
+
+    def drafts(self) -> Sequence[DraftRow]:
+        with self.engine.read() as session:
+            return [_draft(row) for row in session.execute(f"{_DRAFTS} ORDER BY id")]
+
+    def draft(self, id: str) -> DraftRow | None:
+        with self.engine.read() as session:
+            found = session.execute(f"{_DRAFTS} WHERE id = ?", (id,))
+        return _draft(found[0]) if found else None
+
+    def put_draft(self, draft: DraftRow) -> bool:
+        row = (draft.id, draft.changed, draft.document, draft.trial, draft.task)
+        with self.engine.write() as session:
+            return bool(session.execute(_PUT_DRAFT, row))
+
+    def drop_draft(self, id: str) -> None:
+        with self.engine.write() as session:
+            session.execute("DELETE FROM drafts WHERE id = ?", (id,))
+
     # ---- keys
 
     def put_key(self, key: KeyRow) -> None:
@@ -506,6 +527,12 @@ class Database:
 
 _NOTE = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _SEAL = "INSERT INTO sealed (task, window_number) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_DRAFTS = "SELECT id, changed, document, trial, task FROM drafts"
+_PUT_DRAFT = (
+    "INSERT INTO drafts (id, changed, document, trial, task) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+    "changed = excluded.changed, document = excluded.document, trial = excluded.trial, task = excluded.task "
+    "WHERE drafts.changed = excluded.changed - 1 RETURNING id"
+)
 _SEALED = "SELECT document FROM sealed WHERE task = ? AND window_number = ?"
 
 
@@ -559,6 +586,11 @@ def _open_window(session: Session, job: _Job) -> int | str:
 
 def _state(session: Session, number: int) -> str:
     return str(session.execute("SELECT state FROM tasks WHERE number = ?", (number,))[0][0])
+
+
+def _draft(row: Row) -> DraftRow:
+    id, changed, document, trial, task = row
+    return DraftRow(id, int(changed), bytes(document), None if trial is None else bytes(trial), task)
 
 
 def _claimed(session: Session, question: str) -> tuple[str, int] | None:

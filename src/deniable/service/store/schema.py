@@ -5,7 +5,8 @@ changed, since databases out there were made by it. `{bytes}` and `{sorted}` are
 
 Nothing here says who sent a report, from where, or when: `seen` has a hash of each id and a mark of its body, `kept`
 the bodies of tasks that keep them. Both are ordered by the hash, so that the order of arrival is not kept either.
-`once` has the one release of each question whose draws may be sent again, by the question's key.
+`once` has the one release of each question whose draws may be sent again, by the question's key. `drafts` are
+questionnaires: what a researcher wrote, and what robots answered in a trial.
 """
 
 from __future__ import annotations
@@ -81,6 +82,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             idle BIGINT NOT NULL
         ){sorted}""",
     ),
+    (
+        """CREATE TABLE drafts (
+            id TEXT NOT NULL PRIMARY KEY,
+            changed BIGINT NOT NULL,
+            document {bytes} NOT NULL,
+            trial {bytes},
+            task TEXT
+        ){sorted}""",
+    ),
 )
 VERSION = len(MIGRATIONS)
 
@@ -96,6 +106,7 @@ TABLES = {
     "once": ("question", "task", "window_number"),
     "identity": ("name", "seed"),
     "sessions": ("digest", "key_name", "created", "expires", "idle"),
+    "drafts": ("id", "changed", "document", "trial", "task"),
 }
 """The columns of every table in the newest version."""
 FLEETING = frozenset({"sessions"})

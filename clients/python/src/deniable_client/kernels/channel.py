@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import repeat
+from itertools import product, repeat
 from operator import le, mul
 from typing import Any, ClassVar, NamedTuple
 
@@ -102,6 +102,19 @@ class Channel(Disclosing):
     def limit(self) -> float:
         """The largest finite budget, which is the epsilon of a design; 0 if there is none."""
         return max(b for row in self.budgets for b in row if b < math.inf)
+
+    @property
+    def closed(self) -> list[list[float]]:
+        """What follows from the budgets: those of shortest paths, sums rounded up; 0 makes two values one."""
+        found = [list(row) for row in self.budgets]
+        for x, z in product(range(self.k), repeat=2):
+            if self.budgets[x][z] == 0:
+                found[z][x] = 0.0
+        for via, past in enumerate(found):
+            for row in found:
+                if (first := row[via]) < math.inf:
+                    row[:] = [min(own, _add_up(first, more)) for own, more in zip(row, past, strict=True)]
+        return found
 
     @property
     def limited(self) -> bool:
@@ -210,3 +223,13 @@ def _check_budgets(budgets: Sequence[Sequence[object]], k: int) -> None:
             number = isinstance(budget, float) and (budget in (0, math.inf) or EPSILON_MIN <= budget <= EPSILON_MAX)
             if not number or (x == z and budget):
                 require(False, f"budgets[{x}][{z}]", budget, "0" if x == z else told)
+
+
+def _add_up(one: float, two: float) -> float:
+    """The sum of two budgets, rounded up."""
+    whole = one + two
+    if whole == math.inf:
+        return whole
+    part = whole - one
+    lost = (one - (whole - part)) + (two - part)
+    return math.nextafter(whole, math.inf) if lost > 0 else whole

@@ -290,13 +290,20 @@ def make_release(
     hint = "Leave epsilon out: the promise says it."
     require(epsilon == most, "epsilon", epsilon, f"the largest budget of the promise, {most!r}", hint)
     require(isinstance(worst, bool), "worst", worst, "True or False")
-    require(not worst or prior is None, "prior", prior, "left out for the worst case", "It looks at every value.")
+    own = InWords("a prior")
+    require(not worst or prior is None, "prior", own, "left out for the worst case", "It looks at every value.")
     budgets = budgets_of(promise)
     losses = losses_of(where)
     weights = losses.weights(prior)
     table = losses.matrix()
     check_loss(table, where.k)
     found = release(promise, table, weights, worst=worst, progress=progress)
+    if len(found.points) == 1:
+        raise ParameterError(
+            f"promise must leave something to tell: under this one the same answer for everybody, number "
+            f"{found.points[0]}, has the least loss there is, {found.value:.6g}.",
+            "Use larger budgets, or ask nobody: no report would tell anything.",
+        )
     return OptimalRelease(
         epsilon=epsilon,
         domain=where,

@@ -2,8 +2,8 @@
 
 Each row is four whole numbers. (x, z, y, a), x and z being different values, takes a from what output y may cost at z,
 and gives a e^-B[x, z] of it to x, which costs no more where a channel keeps the promise. (x, x, 0, a) is the weight of
-x where the bound is that of the worst value. Amounts are in units that follow from the costs. Mathematics:
-docs/maths/release.md, section 2.
+x where the bound is that of the worst value. Amounts are in units that follow from the costs: the largest one has as
+many binary digits as a row (0, 0, 1, digits) says, or 50. Mathematics: docs/maths/release.md, section 2.
 """
 
 from __future__ import annotations
@@ -26,8 +26,12 @@ Row = tuple[int, int, int, int]
 PROOF_MAX = 1 << 16
 """Rows of the longest proof that a design carries."""
 _DIGITS = 50
-"""Binary digits of the largest cost in units: amounts are whole numbers of JSON."""
+"""Binary digits of the largest cost in units, unless small budgets make amounts much larger than costs."""
+_FEWEST = 16
 _MOST = 1 << 53
+"""Amounts are whole numbers of JSON."""
+_WEIGHT, _FINE = 0, 1
+"""What rows of one value are about: its weight, or the digits of all amounts."""
 
 
 def proof_of(
@@ -38,14 +42,19 @@ def proof_of(
     Losses and weights have a row for each kind of people, and `owner` is the value of the programme that it hands in.
     """
     whole = [round(weight * (1 << _DIGITS)) for weight in weights.tolist()]
-    found = [(x, x, 0, weight) for x, weight in enumerate(whole if worst else ())]
+    found = [(x, x, _WEIGHT, weight) for x, weight in enumerate(whole if worst else ())]
     cost = np.ldexp(np.array(whole, np.float64), -_DIGITS)[:, None] * loss if worst else weights[:, None] * loss
-    unit = _unit(cost)
     first = {value: x for x, value in reversed(list(enumerate(owner)))}
-    for y in range(cost.shape[1]):
-        found += [(first[x], first[z], y, round(much / unit)) for x, z, much in _pairs(arcs, multipliers[:, y])]
-        joined = ((x, value) for x, value in enumerate(owner) if first[value] != x)
-        found += [(first[value], x, y, math.floor(float(cost[x, y]) / unit)) for x, value in joined]
+    amounts = [
+        (first[x], first[z], y, much) for y in range(cost.shape[1]) for x, z, much in _pairs(arcs, multipliers[:, y])
+    ]
+    joined = [(x, first[value]) for x, value in enumerate(owner) if first[value] != x]
+    amounts += [(own, x, y, float(cost[x, y])) for x, own in joined for y in range(cost.shape[1])]
+    most = max((much for *_, much in amounts), default=0.0) / _unit(cost, _DIGITS)
+    digits = max(_FEWEST, _DIGITS - max(0, math.frexp(most)[1] - 53))
+    unit = _unit(cost, digits)
+    found += [] if digits == _DIGITS else [(0, 0, _FINE, digits)]
+    found += [(x, z, y, math.floor(much / unit)) for x, z, y, much in amounts]
     return tuple(row for row in found if row[3])
 
 
@@ -90,7 +99,8 @@ def proved(rows: Sequence[Row], loss: FloatArray, prior: FloatArray | None, budg
     k, outputs = loss.shape
     weights, total = (prior, Fraction(1)) if prior is not None else _weights(rows, k)
     cost = weights[:, None] * loss
-    unit = _unit(cost)
+    fine = [much for x, z, y, much in rows if x == z and y == _FINE]
+    unit = _unit(cost, min([_DIGITS, *fine]))
     left = [[math.floor(c / unit) - 1 for c in line] for line in cost.tolist()]  # a product of floats is off by less
     powers: dict[float, Fraction] = {}
     for x, z, y, much in rows:
@@ -106,8 +116,9 @@ def proved(rows: Sequence[Row], loss: FloatArray, prior: FloatArray | None, budg
 def _check_row(x: int, z: int, y: int, much: int, k: int, outputs: int, budgets: FloatArray) -> None:
     """`FormatError` for rows that say nothing about this channel."""
     inside = 0 <= x < k and 0 <= z < k and 0 <= y < outputs
-    known = inside and (y == 0 if x == z else bool(np.isfinite(budgets[x, z])))
-    if not known or not 0 <= much <= _MOST:
+    known = inside and (y in (_WEIGHT, _FINE) if x == z else bool(np.isfinite(budgets[x, z])))
+    least = _FEWEST if x == z and y == _FINE else 0
+    if not known or not least <= much <= _MOST:
         raise FormatError(
             f"a row of the certificate proves nothing: {(x, z, y, much)}.",
             "It was changed, or the promise or the losses were.",
@@ -117,17 +128,17 @@ def _check_row(x: int, z: int, y: int, much: int, k: int, outputs: int, budgets:
 def _weights(rows: Sequence[Row], k: int) -> tuple[FloatArray, Fraction]:
     """The weights of values in the worst case, and their sum."""
     found = np.zeros(k)
-    for x, z, _, much in rows:
-        if x == z and 0 <= x < k and 0 <= much <= _MOST:
+    for x, z, y, much in rows:
+        if x == z and y == _WEIGHT and 0 <= x < k and 0 <= much <= _MOST:
             found[x] = math.ldexp(much, -_DIGITS)
     if not found.any():
         raise FormatError("the certificate has no weights of values.", "It was changed.")
     return found, sum(map(Fraction, found.tolist()), Fraction(0))
 
 
-def _unit(cost: FloatArray) -> float:
-    """The unit of amounts: a power of 2, of which the largest cost has at most so many."""
-    return math.ldexp(1.0, math.frexp(float(cost.max()))[1] - _DIGITS)
+def _unit(cost: FloatArray, digits: int) -> float:
+    """The unit of amounts: a power of 2, of which the largest cost has a number with so many digits."""
+    return math.ldexp(1.0, math.frexp(float(cost.max()))[1] - digits)
 
 
 def _above(budget: float, k: int) -> float:

@@ -1,0 +1,539 @@
+"""The pages of questionnaires: list, draft, outlook, preview, trial, opening."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from deniable.errors import DeniableError
+from deniable.service.access.identity import Identity
+from deniable.service.access.keys import KEY_ROLES, Role
+from deniable.service.builder import forms
+from deniable.service.builder.trial import trial
+from deniable.service.collector import Collector
+from deniable.service.http.problems import Problem
+from deniable.service.http.routes import Row
+from deniable.service.logs import log
+from deniable.service.pages.render import html, page
+from deniable.service.pages.signin import FORM, form_of, told
+from deniable.service.questionnaire import telling
+from deniable.service.questionnaire.complete import Fault, problems
+from deniable.service.questionnaire.document import KINDS, Questionnaire, dumped, read
+from deniable.service.questionnaire.imports import imported
+from deniable.service.questionnaire.kinds import can_skip, labels_of, words_of
+from deniable.service.questionnaire.opening import task_of
+from deniable.service.questionnaire.outlook import Outlook, level_of, outlook, sure
+from deniable.service.store.contract import DraftRow
+from deniable.service.tasks import DEVICE_YEAR
+from deniable.service.texts.catalogue import Texts, texts
+from deniable.service.texts.languages import LANGUAGES, direction_of, preferred
+from deniable_client.canonical import canonical
+from deniable_client.task import Task
+
+__all__ = ["ROWS"]
+
+_FIELDS = 4000
+"""Fields of a form, at most."""
+_LEVELS = ("0.25", "0.5", "1", "2")
+"""The protections that the page offers."""
+_YEAR = timedelta(365)
+
+
+def _say(request: Request) -> Texts:
+    return texts("build", preferred(request.headers.get("accept-language", ""), list(LANGUAGES)))
+
+
+def _page(request: Request, template: str, status: int = 200, /, **parts: Any) -> Response:
+    say = _say(request)
+    admin = KEY_ROLES[request.state.key.role].includes(Role.ADMINISTRATOR)
+    common = {"t": say.html, "lang": say.language.tag, "dir": say.language.direction, "admin": admin}
+    return page(template, status, **common, **parts)
+
+
+async def _draft(collector: Collector, request: Request) -> tuple[DraftRow, Questionnaire]:
+    """The questionnaire of a path."""
+    row = await asyncio.to_thread(collector.store.draft, request.path_params["id"])
+    if row is None:
+        raise Problem("not-found", "There is no questionnaire with this id here.")
+    return row, read(row.document)
+
+
+async def _kept(collector: Collector, row: DraftRow) -> bool:
+    return await asyncio.to_thread(collector.store.put_draft, row)
+
+
+def _refuse_opened(row: DraftRow, say: Texts) -> None:
+    if row.task is not None:
+        raise Problem("conflict", say("edit.fixed"))
+
+
+# ---- the list
+
+
+async def listed(collector: Collector, request: Request) -> Response:
+    """All questionnaires."""
+    rows = await asyncio.to_thread(collector.store.drafts)
+    return _page(
+        request, "questionnaires.html", rows=[(row, read(row.document)) for row in rows], problem="", pasted=""
+    )
+
+
+async def new(collector: Collector, request: Request) -> Response:
+    """An empty draft."""
+    await form_of(collector, request)
+    id = secrets.token_hex(8)
+    start = Questionnaire(language=_say(request).language.tag)
+    await _kept(collector, DraftRow(id, 1, dumped(start)))
+    return RedirectResponse(f"/q/{id}", 303)
+
+
+async def taken(collector: Collector, request: Request) -> Response:
+    """A draft from the file of ours, or of another tool, that was pasted."""
+    fields = await form_of(collector, request)
+    pasted = fields.get("document", "")
+    try:
+        asked, left = await asyncio.to_thread(imported, pasted.encode())
+    except DeniableError as error:
+        rows = [(row, read(row.document)) for row in await asyncio.to_thread(collector.store.drafts)]
+        return _page(request, "questionnaires.html", 422, rows=rows, problem=f"{error}", pasted=pasted)
+    id = secrets.token_hex(8)
+    await _kept(collector, DraftRow(id, 1, dumped(asked)))
+    if left:
+        return await _shown(request, DraftRow(id, 1, dumped(asked)), asked, left=left)
+    return RedirectResponse(f"/q/{id}", 303)
+
+
+async def copied(collector: Collector, request: Request) -> Response:
+    """A draft with the same content."""
+    await form_of(collector, request)
+    _, asked = await _draft(collector, request)
+    id = secrets.token_hex(8)
+    title = _say(request)("list.copied", title=asked.title)[:200] if asked.title else ""
+    await _kept(collector, DraftRow(id, 1, dumped(replace(asked, title=title, opens=""))))
+    return RedirectResponse(f"/q/{id}", 303)
+
+
+async def deleted(collector: Collector, request: Request) -> Response:
+    """Forget a draft."""
+    await form_of(collector, request)
+    row, _ = await _draft(collector, request)
+    _refuse_opened(row, _say(request))
+    await asyncio.to_thread(collector.store.drop_draft, row.id)
+    log("questionnaire", id=row.id, state="deleted", by=request.state.key.name)
+    return RedirectResponse("/q", 303)
+
+
+async def exported(collector: Collector, request: Request) -> Response:
+    """The questionnaire as a file."""
+    row, _ = await _draft(collector, request)
+    headers = {"content-disposition": f'attachment; filename="questionnaire-{row.id}.json"'}
+    return Response(row.document, 200, headers, "application/json")
+
+
+# ---- writing
+
+
+async def edited(collector: Collector, request: Request) -> Response:
+    """The form of a draft."""
+    row, asked = await _draft(collector, request)
+    return await _shown(request, row, asked)
+
+
+async def _shown(
+    request: Request,
+    row: DraftRow,
+    asked: Questionnaire,
+    status: int = 200,
+    *,
+    fields: Mapping[str, str] | None = None,
+    faults: Mapping[str, Fault] | None = None,
+    crossed: bool = False,
+    left: list[str] | None = None,
+) -> Response:
+    say = _say(request)
+    wrong = faults or {}
+    levels = {e: _level(float(e), say) for e in dict.fromkeys((*_LEVELS, f"{asked.protection:g}"))}
+    shown = forms.fields_of(asked) | {name: text for name, text in (fields or {}).items() if name in wrong or crossed}
+    missing = [(fault.where, telling.in_words(fault, say)) for fault in problems(asked)] if not wrong else []
+    return _page(
+        request,
+        "questionnaire.html",
+        status,
+        row=row,
+        asked=asked,
+        fields=shown,
+        faults={name: telling.in_words(fault, say) for name, fault in wrong.items()},
+        missing=missing,
+        crossed=crossed,
+        left=left or [],
+        levels=levels,
+        kinds={kind: f"kind.{kind.replace('-', '')}" for kind in KINDS},
+        can_skip=can_skip,
+        step="edit",
+        texts=say.page(["edit.saved", "edit.saving", "edit.unsaved", "edit.crossed"]),
+    )
+
+
+def _level(epsilon: float, say: Texts) -> str:
+    percent = say.language.share(100 * sure(epsilon))
+    return say("edit.level", level=say(f"level.{level_of(epsilon)}"), percent=percent)
+
+
+async def saved(collector: Collector, request: Request) -> Response:
+    """Keep what was filled in; what cannot be read stays on the page, and as it was in the draft."""
+    fields = await form_of(collector, request, most=_FIELDS)
+    row, before = await _draft(collector, request)
+    _refuse_opened(row, _say(request))
+    filled = forms.Filled(fields)
+    asked = forms.changed(before, filled)
+    asked, place = forms.done(asked, fields.get("do", ""), filled)
+    return await _answer(collector, request, row, asked, filled, f"/q/{row.id}", place)
+
+
+async def _answer(
+    collector: Collector,
+    request: Request,
+    row: DraftRow,
+    asked: Questionnaire,
+    filled: forms.Filled,
+    path: str,
+    place: str,
+    tag: str = "",
+) -> Response:
+    say, fields = _say(request), filled.fields
+    fresh = fields.get("changed") == str(row.changed)
+    kept = replace(row, changed=row.changed + 1, document=dumped(asked))
+    if fresh:
+        fresh = await _kept(collector, kept)
+    said = {name: telling.in_words(fault, say) for name, fault in filled.faults.items()}
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse(
+            {"changed": kept.changed, "faults": said} if fresh else {"crossed": True}, 200 if fresh else 409
+        )
+    if not fresh or filled.faults:
+        shown = kept if fresh else row
+        status = 422 if fresh else 409
+        if tag:
+            return _language(request, shown, asked, tag, status, filled, crossed=not fresh)
+        return await _shown(request, shown, asked, status, fields=fields, faults=filled.faults, crossed=not fresh)
+    if fields.get("do") == "next":
+        return RedirectResponse(f"/q/{row.id}/outlook", 303)
+    return RedirectResponse(path + (f"#{place}" if place else ""), 303)
+
+
+async def language(collector: Collector, request: Request) -> Response:
+    """The form for the texts of another language."""
+    row, asked = await _draft(collector, request)
+    tag = _tag(request, asked)
+    return _language(request, row, asked, tag, 200, forms.Filled({}))
+
+
+def _tag(request: Request, asked: Questionnaire) -> str:
+    tag = str(request.path_params["tag"])
+    if tag not in asked.translations:
+        raise Problem("not-found", "There is no such language in this questionnaire.")
+    return tag
+
+
+def _language(
+    request: Request,
+    row: DraftRow,
+    asked: Questionnaire,
+    tag: str,
+    status: int,
+    filled: forms.Filled,
+    *,
+    crossed: bool = False,
+) -> Response:
+    say = _say(request)
+    typed = {name: text for name, text in filled.fields.items() if name in filled.faults or crossed}
+    return _page(
+        request,
+        "translation.html",
+        status,
+        row=row,
+        asked=asked,
+        tag=tag,
+        way=direction_of(tag),
+        fields=forms.language_fields(asked, tag) | typed,
+        faults={name: telling.in_words(fault, say) for name, fault in filled.faults.items()},
+        crossed=crossed,
+        step="edit",
+        texts=say.page(["edit.saved", "edit.saving", "edit.unsaved", "edit.crossed"]),
+    )
+
+
+async def language_saved(collector: Collector, request: Request) -> Response:
+    """Keep the texts of another language."""
+    fields = await form_of(collector, request, most=_FIELDS)
+    row, before = await _draft(collector, request)
+    _refuse_opened(row, _say(request))
+    tag, filled = _tag(request, before), forms.Filled(fields)
+    asked = forms.translated(before, tag, filled)
+    path = f"/q/{row.id}/language/{tag}" if fields.get("do") != "back" else f"/q/{row.id}"
+    return await _answer(collector, request, row, asked, filled, path, "", tag)
+
+
+# ---- what comes of it
+
+
+@lru_cache(maxsize=64)
+def _outlook(document: bytes) -> Outlook:
+    return outlook(read(document))
+
+
+async def _complete(
+    collector: Collector, request: Request
+) -> tuple[DraftRow, Questionnaire, Outlook | None, list[Any]]:
+    row, asked = await _draft(collector, request)
+    say = _say(request)
+    wrong = problems(asked, collector.clock().date() if row.task is None else None)
+    missing = [(fault.where, telling.in_words(fault, say)) for fault in wrong]
+    found = None if missing else await asyncio.to_thread(_outlook, row.document)
+    return row, asked, found, missing
+
+
+async def foreseen(collector: Collector, request: Request) -> Response:
+    """What will come of a draft."""
+    row, asked, found, missing = await _complete(collector, request)
+    say = _say(request)
+    parts: dict[str, Any] = {"row": row, "asked": asked, "missing": missing, "step": "outlook", "found": found}
+    if found is not None:
+        told = telling.lines(found, tag=say.language.tag)
+        parts |= {
+            "told": told["told"],
+            "cautions": told["cautions"],
+            "known": [_known(found, each, say) for each in found.known],
+            "groups": _groups(found, say),
+            "spent": await asyncio.to_thread(_spent, collector, say),
+            "grade": f"out.grade.{found.grade}",
+        }
+    return _page(request, "outlook.html", **parts)
+
+
+def _known(found: Outlook, each: Any, say: Texts) -> dict[str, Any]:
+    item = found.asked.item(each.question)
+    mechanism = found.survey.mechanisms[found.survey.names.index(item.name)]
+    return {
+        "text": item.text,
+        "reports": say.language.number(round(each.reports)),
+        "half": telling.half(each, item, say),
+        "grade": each.grade,
+        "mechanism": mechanism.name,
+    }
+
+
+def _groups(found: Outlook, say: Texts) -> list[tuple[str, str, str, str]]:
+    """For each group how well the question that is known worst will be known."""
+    rows = []
+    for group in found.asked.groups:
+        for value, part in zip(group.values, found.groups[group.name], strict=True):
+            worst = max(
+                (found.of_group(item, part) for item in found.asked.questions),
+                key=lambda each: each.half / each.relevant,
+            )
+            rows.append((group.title, value, telling.half(worst, found.asked.item(worst.question), say), worst.grade))
+    return rows
+
+
+def _spent(collector: Collector, say: Texts) -> str:
+    """What this collector's tasks of the last year cost a device that answered all of them; empty if there are none."""
+    since = collector.clock().date() - _YEAR
+    tasks = [Task.load(row.document) for row in collector.store.tasks() if row.state != "draft"]
+    recent = [task for task in tasks if task.version == 2 and task.opens >= since]
+    if not recent:
+        return ""
+    left = max(0.0, DEVICE_YEAR - sum(task.epsilon * task.count for task in recent))
+    return say("out.spent", n=len(recent), left=left)
+
+
+async def preview(collector: Collector, request: Request) -> Response:
+    """What people will read, in a frame like a phone's."""
+    row, asked = await _draft(collector, request)
+    tags = [asked.language, *asked.translations]
+    tag = request.query_params.get("language", asked.language)
+    tag = tag if tag in tags else asked.language
+    words, other = words_of(asked, tag), asked.translations.get(tag)
+    shown = []
+    for item in asked.questions:
+        told = {} if other is None else other.questions.get(item.name, {})
+        labels = labels_of(item, words, told.get("options") if other is not None else None)
+        ends = item.ends if other is None else tuple(told.get("ends", ("", "")))
+        unit = item.unit if other is None else told.get("unit", "")
+        text = item.text if other is None else told.get("text", "")
+        shown.append({"item": item, "text": text, "labels": labels, "ends": ends, "unit": unit})
+    return _page(
+        request,
+        "preview.html",
+        row=row,
+        asked=asked,
+        tags=tags,
+        tag=tag,
+        way=direction_of(tag),
+        dark="dark" in request.query_params,
+        title=asked.title if other is None else other.title,
+        why=asked.why if other is None else other.why,
+        questions=shown,
+        a=texts("answer", tag).html,
+        b=texts("build", tag).html,
+        percent=texts("answer", tag).language.share(100 * sure(asked.protection)),
+        level=f"level.{level_of(asked.protection)}",
+        step="preview",
+    )
+
+
+# ---- robots
+
+
+async def tried(collector: Collector, request: Request) -> Response:
+    """The report of the last trial."""
+    row, asked, found, missing = await _complete(collector, request)
+    last = None if row.trial is None else json.loads(row.trial)
+    old = last is not None and last["document"] != row.document.decode()
+    say = _say(request)
+    drawn = [] if last is None else [_drawn(part, asked, say) for part in last["questions"] if _there(asked, part)]
+    possible = found is not None and found.asked.protection <= DEVICE_YEAR
+    return _page(
+        request, "trial.html", row=row, asked=asked, missing=missing, last=last, old=old, drawn=drawn, step="trial",
+        possible=possible and row.task is None,
+    )  # fmt: skip
+
+
+def _there(asked: Questionnaire, part: Mapping[str, Any]) -> bool:
+    return any(item.name == part["question"] for item in asked.questions)
+
+
+def _drawn(part: Mapping[str, Any], asked: Questionnaire, say: Texts) -> dict[str, Any]:
+    """A question of the report as rows of texts and bars."""
+    item, number = asked.item(part["question"]), say.language.number
+    mean = part.get("mean", False)
+    low, high = (item.low or 0.0, item.high or 1.0) if mean else (0.0, 1.0)
+    rows = []
+    for row in part["rows"]:
+        ends = [min(1.0, max(0.0, (row[name] - low) / (high - low))) for name in ("low", "high", "found")]
+        written = [
+            number(row[name], 2) if mean else say.language.share(100 * row[name]) for name in ("found", "low", "high")
+        ]
+        planned = telling.rounded_up(part["half"]) if mean else 100 * part["half"]
+        rows.append(
+            {
+                "label": say("trial.mean") if mean else row["label"],
+                "truth": _made_up(part, item, say) if mean else say.language.share(100 * row["truth"]),
+                "found": written[0],
+                "interval": say("range", low=written[1], high=written[2]),
+                "planned": f"± {number(planned, 1)}",
+                "bar": [round(300 * end, 1) for end in ends],
+            }
+        )
+    return {"text": item.text, "reports": part["reports"], "rows": rows, "why": part.get("why", "")}
+
+
+def _made_up(part: Mapping[str, Any], item: Any, say: Texts) -> str:
+    """The mean of what the robots were given."""
+    last = len(part["truth"]) - 1
+    mean = sum(share * i / last for i, share in enumerate(part["truth"]))
+    return say.language.number((item.low or 0.0) + mean * ((item.high or 0.0) - (item.low or 0.0)), 2)
+
+
+async def let_try(collector: Collector, request: Request) -> Response:
+    """Let robots answer a draft."""
+    await form_of(collector, request)
+    row, asked, found, missing = await _complete(collector, request)
+    _refuse_opened(row, _say(request))
+    if missing or found is None:
+        return RedirectResponse(f"/q/{row.id}/trial", 303)
+    done = await asyncio.to_thread(trial, asked, collector.clock())
+    text = json.dumps(done | {"document": row.document.decode()}, ensure_ascii=False).encode()
+    if not await _kept(collector, replace(row, changed=row.changed + 1, trial=text)):
+        raise Problem("conflict", _say(request)("edit.crossed"))
+    return RedirectResponse(f"/q/{row.id}/trial", 303)
+
+
+# ---- opening
+
+
+async def before_open(collector: Collector, request: Request) -> Response:
+    """What can never change once it is open; for what is not worth it a page before that, with what else to do."""
+    row, asked, found, missing = await _complete(collector, request)
+    say = _say(request)
+    vain = found is not None and found.grade == "vain" and "anyway" not in request.query_params
+    opens = date.fromisoformat(asked.opens) if asked.opens else collector.clock().date()
+    parts: dict[str, Any] = {
+        "row": row,
+        "asked": asked,
+        "missing": missing,
+        "found": found,
+        "vain": vain,
+        "step": "open",
+    }
+    parts |= {"opens": opens, "closes": opens + timedelta(asked.days * asked.windows - 1), "ways": [], "told": []}
+    if found is not None:
+        parts |= {"told": telling.lines(found, tag=say.language.tag)["told"], "ways": telling.ways(found, say)}
+        parts["half"] = telling.half(found.worst, asked.item(found.worst.question), say)
+    return _page(request, "opening.html", **parts)
+
+
+async def opened(collector: Collector, request: Request) -> Response:
+    """Make the task of a draft and open it; what robots answered is erased."""
+    fields = await form_of(collector, request)
+    row, asked, found, missing = await _complete(collector, request)
+    if row.task is not None:
+        return RedirectResponse(f"/tasks/{row.task}", 303)
+    if missing or found is None or not found.possible or (found.grade == "vain" and fields.get("anyway") != "1"):
+        return RedirectResponse(f"/q/{row.id}/open", 303)
+    identity = Identity(await asyncio.to_thread(collector.store.identity))
+    url, today = collector.settings.public_url or None, collector.clock().date()
+    made = await asyncio.to_thread(lambda: task_of(asked, identity, today=today, url=url, found=found))
+    await asyncio.to_thread(collector.store.put_task, made["id"], canonical(made))
+    if not await _kept(collector, replace(row, changed=row.changed + 1, trial=None, task=made["id"])):
+        raise Problem("conflict", _say(request)("edit.crossed"))
+    await asyncio.to_thread(collector.store.set_state, made["id"], "open")
+    log("task", id=made["id"], state="open", by=request.state.key.name)
+    return RedirectResponse(f"/tasks/{made['id']}", 303)
+
+
+# ---- routes
+
+
+def _row(path: str, handler: Any, summary: str, **more: Any) -> Row:
+    problems = ["no-key", "wrong-role", *(["not-found"] if "{id}" in path else [])]
+    common: dict[str, Any] = {"method": "GET", "role": Role.ANALYST, "answers": {200: html}, "page": told}
+    if more.get("method") == "POST":
+        common |= {"role": Role.ADMINISTRATOR, "takes": {FORM: {"type": "object"}}, "answers": {303: html}}
+        problems += ["malformed", "invalid", "media-type", "conflict"]
+    return Row(path=path, handler=handler, summary=summary, **{**common, "problems": tuple(problems), **more})
+
+
+ROWS = (
+    _row("/q", listed, "All questionnaires."),
+    _row("/q/new", new, "Begin a questionnaire.", method="POST"),
+    _row("/q/import", taken, "Take a questionnaire over from a file.", method="POST", answers={303: html, 422: html}),
+    _row("/q/{id}", edited, "The form of a questionnaire."),
+    _row("/q/{id}", saved, "Save a draft.", method="POST", answers={200: "application/json", 303: html, 422: html}),
+    _row("/q/{id}/copy", copied, "Copy a questionnaire.", method="POST"),
+    _row("/q/{id}/delete", deleted, "Delete a draft.", method="POST"),
+    _row("/q/{id}/questionnaire.json", exported, "A questionnaire as a file.", answers={200: "application/json"}),
+    _row("/q/{id}/language/{tag}", language, "The texts of another language."),
+    _row(
+        "/q/{id}/language/{tag}",
+        language_saved,
+        "Save the texts of another language.",
+        method="POST",
+        answers={200: "application/json", 303: html, 422: html},
+    ),
+    _row("/q/{id}/outlook", foreseen, "What will come of a questionnaire."),
+    _row("/q/{id}/preview", preview, "What people will read."),
+    _row("/q/{id}/trial", tried, "The report of a trial with robots."),
+    _row("/q/{id}/trial", let_try, "Let robots answer a draft.", method="POST"),
+    _row("/q/{id}/open", before_open, "What can never change once it is open."),
+    _row("/q/{id}/open", opened, "Open a questionnaire.", method="POST"),
+)

@@ -1,0 +1,68 @@
+// A draft saves itself: a moment after each change everything is sent, and the page says what became of it.
+const form = /** @type {HTMLFormElement | null} */ (document.getElementById("draft"));
+const state = document.getElementById("state");
+const texts = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
+const PAUSE = 800;
+
+/** @param {string} id */
+const tell = (id) => {
+  if (state) state.textContent = texts[id];
+};
+
+/** Shows what is wrong beside its field, and nothing beside the others. @param {Record<string, string>} faults */
+function mark(faults) {
+  for (const old of document.querySelectorAll("span.problem")) old.remove();
+  for (const field of document.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+  for (const [name, text] of Object.entries(faults)) {
+    const field = document.getElementById(name);
+    if (!field) continue;
+    const told = document.createElement("span");
+    told.className = "problem";
+    told.id = `why.${name}`;
+    told.textContent = text;
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", told.id);
+    field.after(told);
+  }
+}
+
+if (form && state) {
+  let timer = 0;
+  let waiting = Promise.resolve();
+  const changed = /** @type {HTMLInputElement} */ (form.elements.namedItem("changed"));
+
+  const save = async () => {
+    tell("edit.saving");
+    const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "application/json" }, redirect: "error" });
+      const found = await answer.json();
+      if (found.crossed) return tell("edit.crossed");
+      if (!answer.ok) return tell("edit.unsaved");
+      changed.value = found.changed;
+      mark(found.faults);
+      tell("edit.saved");
+    } catch {
+      tell("edit.unsaved");
+    }
+  };
+
+  form.addEventListener("input", (event) => {
+    if (/** @type {HTMLElement} */ (event.target).id === "tag") return;
+    clearTimeout(timer);
+    timer = Number(setTimeout(() => (waiting = waiting.then(save)), PAUSE));
+  });
+  form.addEventListener("submit", (event) => {
+    clearTimeout(timer);
+    const button = /** @type {HTMLButtonElement | null} */ (event.submitter);
+    event.preventDefault(); // once what is being saved is saved, so that the two do not cross
+    waiting.then(() => {
+      const chosen = document.createElement("input");
+      chosen.type = "hidden";
+      chosen.name = "do";
+      chosen.value = button?.value ?? "save";
+      form.append(chosen);
+      form.submit();
+    });
+  });
+}

@@ -1,0 +1,102 @@
+"""An outlook in sentences of the catalogue, for pages and for the command line."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from deniable.service.questionnaire.complete import Fault, cautions
+from deniable.service.questionnaire.document import Item
+from deniable.service.questionnaire.outlook import Known, Outlook, level_of, sure
+from deniable.service.texts.catalogue import Texts, texts
+
+__all__ = ["half", "in_words", "lines", "ways"]
+
+
+def in_words(fault: Fault, say: Texts | None = None) -> str:
+    """A fault or a caution as a sentence."""
+    return (say or texts("build", "en"))(fault.id, **fault.values)
+
+
+def half(known: Known, item: Item, say: Texts) -> str:
+    """How close a question will be known: points, or in the unit of its numbers."""
+    if item.kind == "number":
+        return f"{say.language.number(rounded_up(known.half))} {item.unit}"
+    return say("out.points", points=100 * known.rounded)
+
+
+def _about(known: Known, item: Item, say: Texts) -> str:
+    """The same as a sentence."""
+    if item.kind == "number":
+        return say("out.mean", value=rounded_up(known.half), unit=item.unit)
+    return say("out.share", points=100 * known.rounded)
+
+
+def rounded_up(value: float) -> float:
+    """A number above 0 in two digits, rounded up.
+
+    >>> rounded_up(1.264), rounded_up(1234)
+    (1.3, 1300.0)
+    """
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return round(math.ceil(value / step - 1e-9) * step, 12)
+
+
+def _chance(value: float, say: Texts) -> str:
+    """A chance in whole per cent, rounded up."""
+    whole = math.ceil(100 * value - 1e-9)
+    share = say.language.share(max(whole, 1))
+    return say("out.below", percent=share) if value < 0.01 else share
+
+
+def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict[str, Any]:
+    """What is told of an outlook: sentences, cautions, and whether it can be opened."""
+    say, asked = texts("build", tag), found.asked
+    told = [say("out.answers", count=round(found.answers), n=round(found.answers))]
+    for each in found.known:
+        item = asked.item(each.question)
+        title = f"{item.text}: " if len(asked.questions) > 1 else ""
+        told.append(f"{title}{_about(each, item, say)} ({say('out.grade.' + each.grade)})")
+    if len(asked.questions) > 1:
+        told.append(say("out.dealt", n=len(asked.questions)))
+    percent = say.language.share(100 * sure(asked.protection))
+    told.append(say("out.protection", level=say(f"level.{level_of(asked.protection)}"), percent=percent))
+    if asked.windows > 1:
+        percent = say.language.share(100 * sure(found.cost))
+        told.append(say("out.together", n=asked.windows, level=say(f"level.{level_of(found.cost)}"), percent=percent))
+    batch = found.min_batch if min_batch is None else min_batch
+    told.append(say("out.batch", n=batch))
+    told.append(say("out.chance", percent=_chance(found.chance_of(batch), say)))
+    told.append(say("out.chance.half", percent=_chance(found.chance_of(batch, 0.5), say)))
+    told += [say("out.change", points=math.ceil(100 * found.least_change - 1e-9))] if found.least_change else []
+    if found.possible:
+        told.append(say("out.fits", used=found.cost))
+        more = (
+            say("out.later", count=found.later, n=found.later) if found.later and found.fits else say("out.later.none")
+        )
+        told.append(more)
+    warned = [in_words(fault, say) for fault in cautions(asked)]
+    warned += [say("out.rough")] if batch < 100 else []
+    return {"told": told, "cautions": warned + ways(found, say), "grade": found.grade, "possible": found.possible}
+
+
+def ways(found: Outlook, say: Texts) -> list[str]:
+    """What to change, in the order in which it is to be tried; nothing if all is well."""
+    asked = found.asked
+    if not found.possible:
+        told = [say("out.toomuch", n=asked.windows, used=found.cost)]
+        out = found.ways_out
+        told += [say("out.way.windows", n=int(out["windows"]))] if out["windows"] >= 1 else []
+        return [*told, say("out.way.protection", epsilon=out["protection"]), say("out.way.apart")]
+    told = []
+    for name, values in found.suggestions:
+        if name == "questions":
+            values = {"names": [asked.item(each).text for each in values["names"]]}
+        elif name == "windows":
+            values = {}
+        told.append(say(f"out.try.{name}", **values))
+    if found.grade == "vain" and found.noise_free > found.worst.relevant:
+        item = asked.item(found.worst.question)
+        free = Known(item.name, found.worst.reports, found.noise_free, found.worst.relevant)
+        told.append(say("out.noeps", value=half(free, item, say)))
+    return told

@@ -1,0 +1,386 @@
+"""The pages of questionnaires: from an empty draft to an open task; what is wrong, and what is kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from deniable.service.questionnaire.document import read
+from deniable_client.task import Task
+from pages.asks import LOCAL, TODAY, Paged, post, signed_in
+
+
+class Writer:
+    """Somebody who is signed in and writes a questionnaire."""
+
+    def __init__(self, role: str = "administrator") -> None:
+        self.service = Paged()
+        self.headers = {**signed_in(self.service, role), **LOCAL} if role == "administrator" else {}
+        self.path = ""
+
+    def get(self, path: str = "", **headers: str) -> str:
+        reply = self.service.get(self.path + path, {**self.headers, **headers})
+        assert reply.status == 200, reply.body[:500]
+        return reply.body.decode()
+
+    def post(self, path: str = "", **fields: str) -> Any:
+        return post(self.service, self.path + path, fields, self.headers)
+
+    def new(self) -> str:
+        reply = post(self.service, "/q/new", {}, self.headers)
+        assert reply.status == 303, reply.body
+        self.path = reply.headers["location"]
+        return self.path
+
+    @property
+    def row(self) -> Any:
+        return self.service.store.draft(self.path.rpartition("/")[2])
+
+    @property
+    def asked(self) -> Any:
+        return read(self.row.document)
+
+    def save(self, do: str = "save", **fields: str) -> Any:
+        """What a browser sends: everything that stands in the form, with some of it changed."""
+        sent = dict(filled(self.get())) | {name.replace("__", "."): text for name, text in fields.items()}
+        return self.post(**sent, do=do)
+
+
+def filled(page: str) -> dict[str, str]:
+    """The fields of the form of a draft, as a browser sends them."""
+    form = page[page.index('id="draft"') : page.rindex("</form>")]
+    found = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        name, value = re.search(r'name="([^"]+)"', tag), re.search(r'value="([^"]*)"', tag)
+        if name and ('type="checkbox"' not in tag or " checked" in tag):
+            found[unescape(name[1])] = unescape(value[1]) if value else ""
+    for name, text in re.findall(r'<textarea[^>]*name="([^"]+)"[^>]*>(.*?)</textarea>', form, re.DOTALL):
+        found[name] = unescape(text)
+    for name, inner in re.findall(r'<select[^>]*name="([^"]+)"[^>]*>(.*?)</select>', form, re.DOTALL):
+        chosen = re.search(r'value="([^"]+)" selected', inner) or re.search(r'value="([^"]+)"', inner)
+        found[name] = chosen[1] if chosen else ""
+    return found
+
+
+@pytest.fixture
+def writer() -> Writer:
+    made = Writer()
+    made.new()
+    return made
+
+
+def complete(writer: Writer, **more: str) -> None:
+    writer.save(title="Exams", who="Uni Bern", why="To plan.", people="2000", **more)
+    writer.save("add:yes-no")
+    assert writer.save(q__q1__text="Did you ever copy in an exam?").status == 303
+
+
+# ---- the way
+
+
+def test_from_nothing_to_an_open_task(writer: Writer) -> None:
+    assert "Before it can be opened" in writer.get("/outlook")
+    complete(writer)
+    page = writer.get("/outlook")
+    assert "Shares to within about 6 points, 19 times in 20." in page
+    assert "usable" in page
+    assert "Results are published from 100 answers on." in page
+    assert "I prefer not to say" in writer.get("/preview")
+    assert "No robot has answered" in writer.get("/trial")
+    assert writer.post("/trial").status == 303
+    shown = writer.get("/trial")
+    assert shown.count("SIMULATED") >= 2
+    assert "200 robots were dealt this question." in shown
+    assert json.loads(writer.row.trial)["simulated"] is True
+    before = writer.get("/open")
+    assert "none of this can be changed" in before
+    opened = writer.post("/open")
+    task = Task.load(writer.service.store.task(opened.headers["location"].rpartition("/")[2]).document)
+    assert (task.subject, task.collector, task.min_batch, task.opens) == ("Exams", "Uni Bern", 100, TODAY)
+    assert writer.row.trial is None, "what robots answered is erased"
+    assert writer.row.task == task.id
+    assert writer.service.store.task(task.id).state == "open"
+    assert writer.save(title="Other").status == 409
+    assert writer.post("/delete").status == 409
+    assert writer.post("/open").headers["location"] == f"/tasks/{task.id}"
+    again = writer.post("/copy").headers["location"]
+    assert read(writer.service.store.draft(again.rpartition("/")[2]).document).title == "Copy of Exams"
+
+
+def test_drafts_are_listed_copied_exported_and_deleted(writer: Writer) -> None:
+    complete(writer)
+    file = writer.service.get(f"{writer.path}/questionnaire.json", writer.headers)
+    assert read(file.body) == writer.asked
+    assert "attachment" in file.headers["content-disposition"]
+    writer.post("/copy")
+    assert len(writer.service.store.drafts()) == 2
+    assert writer.post("/delete").status == 303
+    page = writer.service.get("/q", writer.headers).body.decode()
+    assert "Copy of Exams" in page
+    reply = post(writer.service, "/q/import", {"document": file.body.decode()}, writer.headers)
+    assert reply.status == 303
+    wrong = post(writer.service, "/q/import", {"document": '{"questionnaire": 7, "mine": 1}'}, writer.headers)
+    assert wrong.status == 422
+    assert "has no field" in wrong.body.decode()
+    assert "&#34;mine&#34;: 1" in wrong.body.decode(), "what was pasted is still there"
+    js = {"elements": [{"type": "boolean", "name": "a", "title": "Did you?"}, {"type": "comment", "name": "c"}]}
+    taken = post(writer.service, "/q/import", {"document": json.dumps(js)}, writer.headers)
+    assert "Not taken over: c: questions of the type comment." in unescape(taken.body.decode())
+
+
+def test_analysts_read_and_do_not_write() -> None:
+    writer = Writer()
+    writer.new()
+    reader = signed_in(writer.service, "analyst")
+    assert writer.service.get("/q", reader).status == 200
+    for path in ("/q/new", "/q/import", f"{writer.path}", f"{writer.path}/open", f"{writer.path}/trial"):
+        assert post(writer.service, path, {}, {**reader, **LOCAL}).status == 403
+    assert (
+        post(writer.service, writer.path, {"title": "x"}, {**writer.headers, "origin": "https://evil.example"}).status
+        == 403
+    )
+    assert writer.service.get(writer.path).status == 401
+
+
+def test_questions_are_added_moved_and_removed(writer: Writer) -> None:
+    for kind in ("yes-no", "one", "rating", "ordered", "number", "time"):
+        assert writer.save(f"add:{kind}").status == 303
+    assert [item.kind for item in writer.asked.questions] == ["yes-no", "one", "rating", "ordered", "number", "time"]
+    writer.save("up:q2")
+    writer.save("down:q2")
+    writer.save("down:q6")
+    writer.save("remove:q3")
+    assert [item.name for item in writer.asked.questions] == ["q1", "q2", "q4", "q5", "q6"]
+    writer.save(
+        q__q2__text="Which?",
+        q__q2__options="a\n b \n\nc",
+        q__q5__low="0",
+        q__q5__high="24",
+        q__q5__unit="h",
+    )
+    assert writer.asked.item("q2").options == ("a", "b", "c")
+    assert (writer.asked.item("q5").low, writer.asked.item("q5").high) == (0, 24)
+    sent = filled(writer.get())
+    del sent["q.q2.skip"]
+    writer.post(**sent, do="save")
+    assert not writer.asked.item("q2").skip
+    assert writer.asked.item("q1").skip
+
+
+def test_languages_and_groups(writer: Writer) -> None:
+    complete(writer)
+    writer.save("group:")
+    writer.save(g__g1__title="Where?", g__g1__values="North\nSouth", g__g1__shares="30\n70")
+    assert writer.asked.groups[0].shares == (0.3, 0.7)
+    writer.save("language:", tag="ar")
+    assert "A text is missing in the language ar" in writer.get("/outlook")
+    page = writer.get("/language/ar")
+    assert 'dir="rtl"' in page
+    fields = {
+        "title": "امتحانات",
+        "why": "للتخطيط",
+        "q.q1.text": "هل نسخت؟",
+        "g.g1.title": "أين؟",
+        "g.g1.values": "شمال\nجنوب",
+    }
+    sent = filled(page) | fields
+    assert writer.post("/language/ar", **sent, do="back").status == 303
+    assert "Shares to within" in writer.get("/outlook")
+    shown = writer.get("/preview?language=ar&dark=1")
+    assert 'lang="ar" dir="rtl"' in shown
+    assert "هل نسخت؟" in shown
+    assert "نعم" in shown
+    assert writer.service.get(f"{writer.path}/language/fr", writer.headers).status == 404
+    german = writer.get("/outlook", **{"accept-language": "de-CH"})
+    assert '<html lang="de" dir="ltr">' in german
+    assert "Was Sie bekommen" in german
+    assert '<html lang="ar" dir="rtl">' in writer.get("/open", **{"accept-language": "ar"})
+
+
+def test_what_is_not_worth_it_has_a_page_of_its_own(writer: Writer) -> None:
+    complete(writer)
+    writer.save(people="60", response="80")
+    page = writer.get("/open")
+    assert "nearly any result is possible" in page
+    assert "Open for good" not in page
+    assert writer.post("/open").headers["location"].endswith("/open")
+    assert writer.row.task is None
+    assert "Open for good" in writer.get("/open?anyway")
+    assert writer.post("/open", anyway="1").headers["location"].startswith("/tasks/")
+
+
+def test_twelve_windows_cannot_be_opened_and_say_why(writer: Writer) -> None:
+    complete(writer)
+    writer.save(windows="12")
+    page = writer.get("/open")
+    assert "They would all decline." in page
+    assert "Ask 2 times only" in page
+    writer.post("/open", anyway="1")
+    assert writer.row.task is None
+
+
+def test_earlier_surveys_are_said(writer: Writer) -> None:
+    """The fifth question in a browser was refused without a word before."""
+    complete(writer)
+    writer.post("/open")
+    writer.path = writer.post("/copy").headers["location"]
+    page = writer.get("/outlook")
+    assert "have 1 left for you" in page
+
+
+# ---- wrong inputs
+
+LONG = "x" * 10_001
+WRONG: list[tuple[str, str, str]] = [
+    *((name, "x" * 201, "At most 200 characters; there are 201") for name in ("title", "who")),
+    ("why", "x" * 1001, "At most 1,000 characters"),
+    ("language", "", "is not a language tag"),
+    ("language", "e", "is not a language tag"),
+    ("language", "en_GB", "is not a language tag"),
+    ("people", "many", "“many” is not a number"),
+    ("people", "1.000", "Did you mean 1,000 or 1?"),
+    ("people", "12,345", "Did you mean 12,345 or 12.345?"),
+    ("people", "-5", "whole number from 1"),
+    ("people", "0", "whole number from 1"),
+    ("people", "1.5", "whole number from 1"),
+    ("people", "9" * 30, "whole number from 1"),
+    ("people", "9" * 50, "is not a number"),
+    ("people", "1e5", "is not a number"),
+    ("people", "NaN", "is not a number"),
+    ("people", "<b>", "is not a number"),
+    ("people", "=1+1", "is not a number"),
+    ("response", "101", "from 0.01 to 100"),
+    ("response", "0", "from 0.01 to 100"),
+    ("response", "half", "is not a number"),
+    ("response", "-1", "from 0.01 to 100"),
+    ("opens", "tomorrow", "is not a day"),
+    ("opens", "2026-02-30", "is not a day"),
+    ("opens", "1.12.2026", "is not a day"),
+    ("opens", "x" * 41, "At most 40 characters"),
+    ("days", "0", "whole number from 1 to 3,660"),
+    ("days", "4000", "whole number from 1 to 3,660"),
+    ("days", "a week", "is not a number"),
+    ("windows", "0", "whole number from 1 to 1,000"),
+    ("windows", "2.5", "whole number from 1 to 1,000"),
+    ("windows", "twice", "is not a number"),
+    ("protection", "0", "from 0.01 to 8"),
+    ("protection", "9", "from 0.01 to 8"),
+    ("protection", "strong", "is not a number"),
+    ("protection", "inf", "is not a number"),
+    ("q.q1.text", LONG, "At most 10,000 characters"),
+    ("q.q2.text", LONG, "At most 10,000 characters"),
+    ("q.q2.options", "a\n" + "y" * 1001, "At most 1,000 characters"),
+    ("q.q2.options", "\n".join(map(str, range(4097))), "At most 4,096 of these"),
+    ("q.q2.sensitive", "z" * 1001, "At most 1,000 characters"),
+    ("q.q3.low_end", "x" * 101, "At most 100 characters"),
+    ("q.q3.high_end", "x" * 101, "At most 100 characters"),
+    ("q.q3.points", "1", "whole number from 2 to 11"),
+    ("q.q3.points", "12", "whole number from 2 to 11"),
+    ("q.q3.points", "five", "is not a number"),
+    ("q.q4.low", "zero", "is not a number"),
+    ("q.q4.low", "1.000", "Did you mean"),
+    ("q.q4.high", "24h", "is not a number"),
+    ("q.q4.high", "1" * 14, "It must be a number from"),
+    ("q.q4.unit", "x" * 41, "At most 40 characters"),
+    ("q.q5.slots", "25", "whole number from 24 to 48"),
+    ("q.q5.slots", "0", "whole number from 24 to 48"),
+    ("q.q5.slots", "all", "is not a number"),
+    ("g.g1.title", "x" * 201, "At most 200 characters"),
+    ("g.g1.values", "a\n" + "b" * 201, "At most 200 characters"),
+    ("g.g1.values", "\n".join(map(str, range(255))), "At most 254 of these"),
+    ("g.g1.shares", "50", "one share for each group"),
+    ("g.g1.shares", "50\nhalf", "one share for each group"),
+    ("g.g1.shares", "0\n100", "one share for each group"),
+    ("g.g1.shares", "-1\n101", "one share for each group"),
+]
+
+
+@pytest.fixture(scope="module")
+def full() -> Writer:
+    made = Writer()
+    made.new()
+    for kind in ("yes-no", "one", "rating", "number", "time"):
+        made.save(f"add:{kind}")
+    made.save("group:")
+    made.save(
+        title="Exams",
+        people="2000",
+        q__q1__text="Did you?",
+        q__q2__text="Which?",
+        q__q2__options="a\nb",
+        g__g1__title="Where?",
+        g__g1__values="North\nSouth",
+    )
+    return made
+
+
+@pytest.mark.parametrize(("name", "text", "told"), WRONG, ids=[f"{name}-{i}" for i, (name, _, _) in enumerate(WRONG)])
+def test_wrong_inputs_are_explained_and_nothing_is_lost(full: Writer, name: str, text: str, told: str) -> None:
+    """The sentence stands beside the field, what was typed stays, the rest is saved, the draft is as it was."""
+    before = full.asked
+    sent = filled(full.get()) | {"why": f"Because of {name}" if name != "why" else text, name: text}
+    reply = full.post(**sent, do="save")
+    page = unescape(reply.body.decode())
+    assert reply.status == 422
+    assert told in page
+    assert f'id="why.{name}"' in page, "beside its field"
+    assert f'href="#{name}"' in page, "and in the list at the top"
+    if name != "protection":  # it is chosen, not typed
+        assert filled(reply.body.decode())[name].strip() == text.strip(), "what was typed is there"
+    after = full.asked
+    if name != "why":
+        assert after.why == f"Because of {name}", "the rest is saved"
+    assert (after.title, after.people, after.questions, after.groups) == (
+        before.title,
+        before.people,
+        before.questions,
+        before.groups,
+    )
+
+
+def test_sixty_wrong_inputs() -> None:
+    assert len(WRONG) >= 60
+
+
+def test_numbers_are_taken_as_people_write_them(writer: Writer) -> None:
+    for text, number in (("2 000", 2000), ("2'500", 2500), ("\u0663\u0660\u0660\u0660", 3000), ("1,234,567", 1234567)):
+        assert writer.save(people=text).status == 303
+        assert writer.asked.people == number
+
+
+def test_two_who_write_at_once_do_not_overwrite_each_other(writer: Writer) -> None:
+    sent = filled(writer.get())
+    writer.save(title="First")
+    late = writer.post(**{**sent, "title": "Second"}, do="save")
+    assert late.status == 409
+    assert 'value="Second"' in late.body.decode(), "what was typed is there"
+    assert writer.asked.title == "First"
+    told = post(writer.service, writer.path, sent, {**writer.headers, "accept": "application/json"})
+    assert (told.status, json.loads(told.body)) == (409, {"crossed": True})
+
+
+def test_a_script_saves_the_same_form(writer: Writer) -> None:
+    sent = filled(writer.get()) | {"title": "Exams", "people": "1.000"}
+    told = post(writer.service, writer.path, sent, {**writer.headers, "accept": "application/json"})
+    found = json.loads(told.body)
+    assert found["changed"] == writer.row.changed
+    assert list(found["faults"]) == ["people"]
+    assert (writer.asked.title, writer.asked.people) == ("Exams", None)
+
+
+def test_hostile_forms_are_refused(writer: Writer) -> None:
+    assert writer.post(**{f"f{i}": "" for i in range(4001)}).status == 400
+    evil = '"><script>alert(1)</script>'
+    writer.save("add:one", title=evil)
+    page = writer.get()
+    assert "<script>alert" not in page
+    assert writer.save("add:essay").status == 303
+    assert [item.kind for item in writer.asked.questions] == ["one"]
+    writer.save(q__q1__kind="essay")
+    assert writer.asked.questions[0].kind == "one"
+    policy = writer.service.get(writer.path, writer.headers).headers["content-security-policy"]
+    assert "default-src 'none'" in policy
