@@ -57,9 +57,12 @@ def least_errors() -> str:
 
 def papers() -> str:
     """How many claims each paper has, and its statements that have none, with the reasons."""
-    rows = [[f"`{p.name}`", p.key, str(len(p.claims)), str(len(p.left_out))] for p in PAPERS.values()]
+    rows = []
+    for p in PAPERS.values():
+        ours = sum(claim.ours for claim in p.claims)
+        rows.append([f"`{p.name}`", p.key, *map(str, (len(p.claims) - ours, ours, len(p.left_out)))])
     lost = [[f"`{p.name}`", one.statement, one.where, one.reason] for p in PAPERS.values() for one in p.left_out]
-    counted = table(("paper", "key", "claims", "statements without one"), rows, right=2)
+    counted = table(("paper", "key", "claims", "questions of our own", "statements without a claim"), rows, right=2)
     return f"{counted}\n\n{table(('paper', 'statement', 'where', 'why it has no claim'), lost, right=4)}"
 
 
@@ -104,6 +107,7 @@ def _made(runs: Sequence[dict[str, Any]]) -> str:
 
 def _rows(paper: Paper, runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[str]]:
     rules = {f"{paper.name}-{claim.id}": claim.rule for claim in paper.claims}
+    ours = {f"{paper.name}-{claim.id}": claim.ours for claim in paper.claims}
     rows = []
     for same in zip(*runs, strict=True):
         one, verdicts, rule = same[0], {run["verdict"] for run in same}, rules.get(same[0]["id"])
@@ -112,7 +116,8 @@ def _rows(paper: Paper, runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[s
         verdict = one["verdict"] if len(verdicts) == 1 else f"not decided ({' or '.join(sorted(verdicts))} by seed)"
         verdict += "" if one["rule"] == str(rule) else " (by an earlier rule)"
         meaning = one["note"] or "what was measured agrees with the paper"
-        claim, found = f"{one['claim']} (`{one['id']}`)", _deciding(rule, one["measured"] or {})
+        own = "Of our own: " if ours[one["id"]] else ""
+        claim, found = f"{own}{one['claim']} (`{one['id']}`)", _deciding(rule, one["measured"] or {})
         rows.append([claim, one["where"], found, verdict, meaning, one["figure"] or "-"])
     return [[cell.replace("|", "\\|") for cell in row] for row in rows]
 

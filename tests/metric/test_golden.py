@@ -232,7 +232,7 @@ def test_both_are_nearer_than_all_baselines_on_the_unit_interval(epsilon: float)
 
 OURS = ("codebook", "brr")
 BASELINES: dict[str, list[dict[str, str]]] = {
-    "exponential": [{"variant": "calibrated"}, {"variant": "printed"}],
+    "exponential": [{"variant": "calibrated"}, {"form": "paper"}],
     "laplace": [{"variant": "clamp"}, {"variant": "truncate"}],
     "geometric": [{}],
 }

@@ -328,6 +328,16 @@ def test_others_of_so_many_values_are_refused_with_what_to_do(asked: dict[str, A
         dn.mechanism("optimal", **asked)
 
 
+@pytest.mark.parametrize(
+    ("budgets", "told"), [(0, "got 0 where there is a limit"), ("inf", "got no limit between any")]
+)
+def test_nothing_to_tell_and_nothing_to_hide_are_told_apart(budgets: object, told: str) -> None:
+    p = dn.promise(budgets=[[0, budgets], [budgets, 0]])
+    for objective in ("frequency", "release"):
+        with pytest.raises(ParameterError, match=told):
+            dn.mechanism("optimal", promise=p, objective=objective)
+
+
 def test_few_values_keep_their_table_and_epsilon_is_that_of_the_promise() -> None:
     assert dn.mechanism("optimal", promise=dn.promise(epsilon=1.0, k=5)).name == "optimal"
     with pytest.raises(dn.ParameterError, match=r"epsilon must be left out, or 1\.0"):

@@ -453,7 +453,9 @@ def test_nothing_behind_a_key_is_kept_by_browsers(row: Any) -> None:
     document = task(made, opens=TODAY - 14 * DAY)
     id = service.add(document)
     fill(service.store, document, made, 20, day=TODAY - 14 * DAY, seed=1)
-    path = row.path.format(id=id, window=0, question="q0", kind="csv" if "export" in row.path else "svg", name="x")
+    path = row.path.format(
+        id=id, window=0, question="q0", kind="csv" if "export" in row.path else "svg", name="x", tag="de"
+    )
     if row.live:
         service.collector.stopping = True
     key = service.key("administrator")

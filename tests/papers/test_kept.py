@@ -37,13 +37,13 @@ def kept(paper: str, seed: int = 1) -> dict[str, Record]:
 
 
 FEWER = {
-    *("adaptive-selectors", "brr-alg3-even", "brr-thm1-m", "brr-alg3-line1", "brr-alg3-line3", "brr-eq15"),
+    *("adaptive-selectors", "adaptive-selectors-regimes", "brr-alg3-even", "brr-thm1-m", "brr-alg3-roots", "brr-eq15"),
     *("brr-end-or-middle", "brr-thm4", "brr-fig5-6"),
 }
 """Exact claims that a quick run looks at in fewer settings: their numbers are others."""
 PLACES = {"brr-fig8", "brr-fig8-largest", "brr-fig8-others", "brr-half-range", "brr-lsrr-level"}
 """Exact, but on other data here than in the runs that are kept, and taking long."""
-FILES = {"uldp-data", "kskv-clothing", "kskv-ecommerce", "brr-fig7", "brr-sizes"}
+FILES = {"uldp-data", "kskv-task1-order", "kskv-clothing", "kskv-ecommerce", "brr-fig7", "brr-sizes"}
 """Claims about files that are not here."""
 UNSURE = {"pldp-source-minor"}
 """Twenty runs with rare large errors tell too small an error of their mean."""
@@ -60,10 +60,14 @@ def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_kept_runs_have_all_claims_and_agree_with_each_other(paper: str) -> None:
+def test_kept_runs_have_all_claims_and_do_not_contradict_each_other(paper: str) -> None:
+    """Where one seed decides nothing the page says so; few may be like that."""
     first, second = kept(paper), kept(paper, seed=2)
     assert list(first) == list(second) == [claim.id for claim in PAPERS[paper].claims]
-    assert {id for id in first if first[id]["verdict"] != second[id]["verdict"]} == set()
+    apart = {id: {first[id]["verdict"], second[id]["verdict"]} for id in first}
+    apart = {id: both for id, both in apart.items() if len(both) > 1}
+    assert all("not tested" in both for both in apart.values()), apart
+    assert len(apart) <= 2
 
 
 def faults(claim: Claim, found: Verdict, known: Record) -> list[str]:
@@ -162,12 +166,12 @@ def test_made_up_data_are_marked(paper: str, figure: str) -> None:
 
 
 def allowed(claim: Claim, known: Record) -> set[str]:
-    """What a quick run may say: as it is kept; of numbers that were drawn also nothing, or not what holds instead."""
+    """What a quick run may say: as it is kept; of numbers that were drawn also nothing."""
     if claim.figure == "fig12" or known["id"] in UNSURE:  # fig12 is the time that this machine takes
         return set(VERDICTS)
     if not any(condition.noisy for condition in claim.rule.conditions):
         return {known["verdict"]}
-    return {known["verdict"], "not tested"} | ({"refuted"} if known["verdict"] == "corrected" else set())
+    return {known["verdict"], "not tested"}
 
 
 def tells_exact_from_printed(records: Mapping[str, Record], folder: Path) -> None:

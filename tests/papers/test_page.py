@@ -169,7 +169,7 @@ def test_contents_lead_to_every_part(text: str) -> None:
     assert {str(t)[1:] for t in targets} <= set(ids)
     counts, entries = [e.text for e in reader.of("li")][:4], [e.text for e in reader.of("li")][4:]
     assert entries[1] == "Fig. 2: drawn 1 corrected"
-    assert "<p>5 claims:</p>" in text
+    assert "<p>5 claims of the paper:</p>" in text
     assert counts[:2] == [
         "2 reproduced: what was measured agrees with the paper",
         "1 corrected: not as printed, but what holds instead is known",

@@ -19,7 +19,8 @@ from deniable.papers.rules import Condition, Rule, Verdict
 from deniable.papers.runner import reproduce
 from deniable.present.charts import line_chart
 
-COLUMNS = {"id", "claim", "where", "paper", "measured", "verdict", "note", "figure", "rule", "error_rate"}
+COLUMNS = {"id", "claim", "whose", "quote", "where", "paper", "measured", "verdict", "note", "figure", "rule"}
+COLUMNS |= {"error_rate"}
 
 
 def compute(context: Context) -> Rows:
@@ -102,6 +103,8 @@ def test_claims_have_the_columns_of_the_contract(tmp_path: Path) -> None:
     assert claims[0] | {"claim": ""} == {
         "id": "toy-a",
         "claim": "",
+        "whose": "the paper's",
+        "quote": "",
         "where": "Toy25 Eq. 1",
         "paper": 0.5,
         "measured": {"x": 0.123456789, "rows": 0},

@@ -15,6 +15,7 @@ import pytest
 
 from deniable.present.charts import caption, estimate_chart, line_chart, save
 from deniable.present.theme import DASHES, PALETTE, SHAPES
+from pages.browsing import browser
 from tiers import every
 
 pytest.importorskip("altair", reason="charts need the extra: pip install 'deniable[charts]'")
@@ -441,6 +442,24 @@ def test_html_loads_nothing(tmp_path: Path) -> None:
     assert '"editor": false' in text
 
 
+def test_pdf_is_one(tmp_path: Path) -> None:
+    assert save(chart("a", "b"), tmp_path / "jobs.pdf").read_bytes().startswith(b"%PDF-")
+
+
+@pytest.mark.slow
+def test_html_fits_a_narrow_screen_and_a_dark_one(tmp_path: Path) -> None:
+    path = save(chart("a", "b"), tmp_path / "jobs.html")
+    with browser() as made:
+        for scheme, ground, turned in (("light", "rgb(255, 255, 255)", False), ("dark", "rgb(20, 20, 20)", True)):
+            context = made.new_context(viewport={"width": 360, "height": 640}, color_scheme=scheme)
+            page = context.new_page()
+            page.goto(path.as_uri())
+            page.wait_for_selector("#chart svg")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360
+            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
+            assert ("invert" in page.evaluate("getComputedStyle(document.getElementById('chart')).filter")) == turned
+
+
 def test_html_is_safe_from_the_labels(tmp_path: Path) -> None:
     text = save(chart("</script><script>alert(1)</script>", "<b>"), tmp_path / "jobs.html").read_text(encoding="utf-8")
     assert text.count("<script") == text.count("</script") == 2
@@ -448,9 +467,11 @@ def test_html_is_safe_from_the_labels(tmp_path: Path) -> None:
     assert "<b>" not in text.split("<main", 1)[1]
 
 
-@pytest.mark.parametrize("name", ["jobs.pdf", "jobs", "png"])
+@pytest.mark.parametrize("name", ["jobs.gif", "jobs", "png"])
 def test_other_suffixes_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=r"path must be a name that ends in one of .html, .png, .svg, .json, got"):
+    with pytest.raises(
+        ValueError, match=r"path must be a name that ends in one of .html, .png, .svg, .pdf, .json, got"
+    ):
         save(chart("a", "b"), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

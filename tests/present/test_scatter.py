@@ -99,6 +99,18 @@ def test_a_prior_has_no_frontier():
     assert "a guess without a report is right 50 % of the time" in " ".join(spec["title"]["subtitle"])
 
 
+def test_labels_that_stand_apart_are_led_to_their_points():
+    spec = dn.plan(k=100, n=100_000, epsilon=1.0).chart().to_dict()
+    rows = [row for layer in spec["layer"] for row in layer.get("data", {}).get("values", ())]
+    led = [row for row in rows if "to" in row]
+    labels = [row for row in rows if "dy" in row and "to" not in row]
+    apart = [row["text"] for row in labels if abs(row["dy"]) > 16 and row["kind"] != "line"]
+    assert apart
+    assert [row["text"] for row in led] == apart
+    for row in led:
+        assert 0 < row["to"] / row["dy"] < 1
+
+
 def test_no_name_is_written_over_another():
     """The size of a name is what the chart itself reckons with; names that crowd go further out."""
     from deniable.present.scatter import _HEIGHT, _LINE_HEIGHT, _WIDTH, _Box, _share, _wide

@@ -65,7 +65,7 @@ def test_the_matrix_of_roles(row: Row, who: str | None) -> None:
         service.store.revoke_key("administrator-1", TODAY)
     elif who is not None:
         headers |= service.key(who)
-    reply = service.post(row.path.format(id=id, name="nobody"), b"{}", headers, method=row.method)
+    reply = service.post(row.path.format(id=id, name="nobody", kind="csv"), b"{}", headers, method=row.method)
     has = KEY_ROLES.get(who or "", Role.PUBLIC)
     expected = None if has.includes(row.role) else "no-key" if has is Role.PUBLIC else "wrong-role"
     found = reply.problem if reply.status in (401, 403) else None

@@ -24,6 +24,7 @@ from deniable.run.local import is_table
 if TYPE_CHECKING:
     from deniable.service.ingest import Intake
     from deniable.service.store.contract import Store, TaskRow
+    from deniable.service.tasks import Asked
 
 __all__ = ["COMMANDS", "known_task"]
 
@@ -94,11 +95,13 @@ def new(
     """Make a task of a design; it takes reports once it is opened.
 
     A task is public and never changes: its id is the hash of its content. All checks are made that a device will make.
-    With several --design and --question it is a survey: each person gets one of the questions. It is signed with the
-    key that the database keeps, so that nobody else can ask in your name.
+    With several --design and --question it is a survey: each person gets one of the questions. So is the file that
+    `deniable survey design` writes, with a --question for each of its parts, in their order. It is signed with the key
+    that the database keeps, so that nobody else can ask in your name.
 
     Every device that takes part sends one report in each window, also if its person gives no answer: that counts as
-    --none. If it is left out: as the design's --missing, the middle of an interval, no pairs, or a random answer.
+    --none. If it is left out: as the design's --missing, the middle of an interval, nothing ticked, no pairs, or else a
+    random answer.
 
     With --from it is made of a questionnaire, which says everything but the database and the address; of the others
     only --min-batch and --opens can be given besides. `deniable task questionnaire` says what will come of it.
@@ -118,20 +121,11 @@ def new(
     from deniable.run.store import read_design
     from deniable.service.access.identity import SEED_BYTES, Identity
     from deniable.service.settings import settings
-    from deniable.service.tasks import Asked, Terms, caution, counted_as, new_task
+    from deniable.service.tasks import Terms, caution, counted_as, new_task
     from deniable_client.canonical import canonical
     from deniable_client.task import Task
 
-    require(len(design) == len(question), "question", question, "given as often as --design, once for each")
-    require(all(text.strip() for text in question), "question", "", "a text that people can see")
-    shares = _shares(share, len(design))
-    require(none is None or len(none) == len(design), "none", none, "given as often as --design, once for each")
-    asked = [
-        Asked(text=text, design=read_design(file), share=one)
-        for file, text, one in zip(design, question, shares, strict=True)
-    ]
-    if none is not None:
-        asked = [replace(each, none=_none(each.design, text)) for each, text in zip(asked, none, strict=True)]
+    asked = _asked([read_design(file) for file in design], question, share, none)
     terms = Terms(
         opens=today() if opens is None else _day(opens),
         window_days=7 if window_days is None else window_days,
@@ -151,7 +145,7 @@ def new(
         document = new_task(asked, terms, Identity(store.identity()))
         store.put_task(document["id"], canonical(document))
     task = Task.load(document)
-    idle = "--share has no effect: there is one question, for everybody." if share and len(design) == 1 else ""
+    idle = "--share has no effect: there is one question, for everybody." if share and len(asked) == 1 else ""
     unkept = retention_days is not None and retention == "tally"
     vain = "--retention-days has no effect: with --retention tally no reports are kept." if unkept else ""
     for told in filter(None, (_over(task), idle, vain, caution(task))):
@@ -213,6 +207,31 @@ def _from_questionnaire(
     )
 
 
+def _asked(
+    designs: Sequence[Mapping[str, Any]],
+    question: Sequence[str],
+    share: Sequence[str] | None,
+    none: Sequence[str] | None,
+) -> list[Asked]:
+    """What is asked: a text for each design, or for each part of a survey's."""
+    from deniable.service.tasks import Asked
+
+    need, shares = "given as often as --design, once for each", share
+    if len(designs) == 1 and "parts" in designs[0]:
+        hint = "The survey says who is asked what."
+        require(share is None, "share", share, "left out for a design of several parts", hint)
+        shares, designs = [str(own) for own in designs[0]["shares"]], list(designs[0]["parts"])
+        need = f"given once for each part of the survey's design, {len(designs)} in all"
+    require(len(designs) == len(question), "question", question, need)
+    require(all(text.strip() for text in question), "question", "", "a text that people can see")
+    require(none is None or len(none) == len(designs), "none", none, need)
+    each = zip(designs, question, _shares(shares, len(designs)), strict=True)
+    asked = [Asked(text=text, design=dict(own), share=one) for own, text, one in each]
+    if none is None:
+        return asked
+    return [replace(one, none=_none(one.design, text)) for one, text in zip(asked, none, strict=True)]
+
+
 def _shares(given: Sequence[str] | None, questions: int) -> list[int]:
     shares = given or ["1"] * questions
     whole = all(share.isascii() and share.isdecimal() and int(share) > 0 for share in shares)
@@ -221,9 +240,12 @@ def _shares(given: Sequence[str] | None, questions: int) -> list[int]:
 
 
 def _none(design: Mapping[str, Any], text: str) -> Any:
-    """What --none means for a design: a label, or the number of an answer or of the interval."""
+    """What --none means for a design: a label, options with semicolons between, or a number."""
     if "labels" in design["domain"]:
         return text
+    if "ticks" in design["domain"]:
+        named = isinstance(design["domain"]["ticks"], list)
+        return [part.strip() if named else int(part) for part in text.split(";") if part.strip()]
     try:
         return float(text) if "interval" in design["domain"] else int(text)
     except ValueError:

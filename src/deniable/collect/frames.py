@@ -9,7 +9,7 @@ from typing import Any
 
 from deniable.errors import MissingExtraError
 
-__all__ = ["Columned"]
+__all__ = ["Columned", "as_frame"]
 
 _LIBRARIES = ("polars", "pandas")
 
@@ -29,7 +29,7 @@ class Columned(ABC):
 
     def to_frame(self, *args: Any, **how: Any) -> Any:
         """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
-        return _as_frame(self._framed(*args, **how))
+        return as_frame(self._framed(*args, **how))
 
     def to_pandas(self, *args: Any, **how: Any) -> Any:
         """`to_columns` as a pandas frame."""
@@ -40,7 +40,7 @@ class Columned(ABC):
         return _as_library("polars", self._framed(*args, **how))
 
 
-def _as_frame(columns: Mapping[str, Any]) -> Any:
+def as_frame(columns: Mapping[str, Any]) -> Any:
     """Columns as a frame of Polars or pandas, whichever is installed (Polars first), else as they are."""
     for library in _LIBRARIES:
         try:

@@ -97,6 +97,8 @@ class Entry:
     """Epsilon where none is given, from the options; without it epsilon must be given."""
     space: Callable[[dict[str, Any]], Any] | None = None
     """Takes the options that describe a domain out of all options and makes it of them; None if there were none."""
+    printed: Mapping[str, Any] | None = None
+    """The options that make it as its paper prints it, where `form=paper` is not an option of its own."""
     instead: Callable[[Mapping[str, Any]], tuple[str, float, dict[str, Any]] | None] | None = None
     """Another row that makes what is asked for by these options, with its epsilon and options; None: this row does."""
     brings: bool = False

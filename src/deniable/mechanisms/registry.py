@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -275,6 +276,7 @@ def _made(
 ) -> Any:
     """What a row makes of its promise, its domain and its options."""
     entry = _known(kind, name, rows)
+    options = as_printed(name, entry, options)
     check_options(name, options)
     other = None if entry.instead is None else entry.instead(options)
     if other is not None:
@@ -287,6 +289,30 @@ def _made(
         epsilon = entry.default_epsilon(options)
     where = _domain(entry, ways, choices, options)
     return entry.make(epsilon=check_epsilon(epsilon), domain=where, **options)
+
+
+def as_printed(name: str, entry: Entry, options: dict[str, Any]) -> dict[str, Any]:
+    """`form=paper`, in the options that a row has for what its paper prints; former spellings warn.
+
+    >>> as_printed("brr", entry_of("brr"), {"form": "paper", "points": 9})
+    {'points': 9, 'rule': 'min'}
+    """
+    if entry.printed is None:
+        return options
+    for option, value in entry.printed.items():
+        if options.get(option) == value and value in _FORMER:
+            warnings.warn(f"{option}={value} is now form=paper; it goes with the next version.", FutureWarning, 4)
+    if "form" not in options or (options["form"] != "paper" and "form" in entry.options):
+        return options
+    require(options["form"] == "paper", "form", options["form"], f"paper (as printed), or left out, for {name}")
+    rest = {option: value for option, value in options.items() if option != "form"}
+    twice = [option for option in entry.printed if option in rest]
+    require(not twice, twice[0] if twice else "form", rest.get(twice[0]) if twice else "", "left out with form=paper")
+    return {**rest, **entry.printed}
+
+
+_FORMER = ("printed",)
+"""How options called what is as printed before that was `form=paper` everywhere."""
 
 
 def entry_of(name: str) -> Entry:

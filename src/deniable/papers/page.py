@@ -154,13 +154,16 @@ def _counts(records: Sequence[Mapping[str, Any]]) -> str:
     """How many claims there are, in all and of each verdict, and what the verdicts mean."""
     if not records:
         return "<p>No claims were tested.</p>"
-    found = Counter(record["verdict"] for record in records)
+    found = Counter(record["verdict"] for record in records if record["whose"] != "ours")
+    own = Counter(record["verdict"] for record in records if record["whose"] == "ours")
     rows = "\n".join(
         f'<li class="{_class(v)}"><span class="verdict">{found[v]} {v}</span>: {escape(_MEANINGS[v])}</li>'
         for v in VERDICTS
         if found[v]
     )
-    return f'<p>{len(records)} claims:</p>\n<ul class="counts">\n{rows}\n</ul>'
+    told = f'<p>{found.total()} claims of the paper:</p>\n<ul class="counts">\n{rows}\n</ul>' if found else ""
+    ours = ", ".join(f"{own[v]} {v}" for v in VERDICTS if own[v])
+    return told + (f"\n<p>{own.total()} of our own, which the paper does not state: {ours}.</p>" if own else "")
 
 
 def _class(verdict: str) -> str:
@@ -225,9 +228,13 @@ def _left_out(statements: Sequence[LeftOut]) -> str:
 def _article(record: Mapping[str, Any]) -> str:
     """A claim: what the paper says, what was measured, the verdict and its reason."""
     verdict = record["verdict"]
+    ours = {"whose": "of our own: the paper does not say so"} if record["whose"] == "ours" else {}
+    quoted = {"in its words": f"<q>{escape(record['quote'])}</q>"} if record["quote"] else {}
     parts = {
+        **ours,
         "reason": escape(record["note"] or _MEANINGS[verdict]),
         "where": escape(record["where"]),
+        **quoted,
         "paper": _values(record["paper"]),
         "measured": _values(record["measured"]),
         "rule": escape(record["rule"]),

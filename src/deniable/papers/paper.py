@@ -7,8 +7,10 @@ To add a paper, write one module with
 - a function per claim that measures: it returns numbers by name, under the claim's id (`Measures.add`). Numbers are
   measured when it runs; what the paper itself prints is had from the claim (`Paper.claim`), not written there;
 - `claims.toml` beside it: key and title of the paper, and a table per claim in the order of the page: what the paper
-  says, where, what it prints (`paper`), and the rule that makes a verdict of the numbers (`rules.read_rule`). Several
-  claims may share a `[rule.NAME]`. Each statement that has no claim is a `[[left_out]]`, with the reason;
+  says, where, what it prints (`paper`), and the rule that makes a verdict of the numbers (`rules.read_rule`). Where the
+  reading decides, `quote` has the paper's own words, no more of them than needed. What the paper does not say, but this
+  project asks, is `ours = true`. Several claims may share a `[rule.NAME]`. Each statement that has no claim is a
+  `[[left_out]]`, with the reason;
 - `PAPER = read_paper(...)`, which checks the tables;
 
 and put it into `runner.PAPERS`. Functions get a `Context`: whether to be quick, where data sets are, seeded streams by
@@ -111,7 +113,8 @@ class Claim:
     """Something the paper says that can be right or wrong.
 
     `where` is the place in the paper, without its key; `figure` the id of the figure the claim is read from, if that is
-    one of ours. What `measure` finds decides by `rule`, and nothing else does.
+    one of ours. What `measure` finds decides by `rule`, and nothing else does. `quote` has the paper's own words where
+    the verdict hangs on how they are read. `ours`: a question that this project asks; the paper does not say it.
     """
 
     id: str
@@ -121,6 +124,13 @@ class Claim:
     rule: Rule
     measure: Measure
     figure: str | None = None
+    quote: str = ""
+    ours: bool = False
+
+    @property
+    def whose(self) -> str:
+        """Who says it: the paper, or this project."""
+        return "ours" if self.ours else "the paper's"
 
     def test(self, context: Context) -> Verdict:
         """The verdict on what is measured now; the note says whether data of the figure were made up."""
@@ -195,6 +205,9 @@ class Paper:
         return known[id]
 
 
+_SAYS = ("claim", "where", "paper", "figure", "quote", "ours")
+
+
 def read_paper(name: str, figures: Sequence[Figure], *parts: Measures) -> Paper:
     """The paper in the folder of this name: what it says is in `claims.toml` there, what is measured in `parts`."""
     told = tomllib.loads((files("deniable.papers") / name / "claims.toml").read_text("utf-8"))
@@ -203,7 +216,7 @@ def read_paper(name: str, figures: Sequence[Figure], *parts: Measures) -> Paper:
     require(once, "parts", ", ".join(measures), f"one measurement for each of {', '.join(told['claim'])}")
     claims = []
     for id, head in told["claim"].items():
-        says = {key: head.pop(key) for key in ("claim", "where", "paper", "figure") if key in head}
+        says = {key: head.pop(key) for key in _SAYS if key in head}
         shared = told["rule"][head.pop("rule")] if "rule" in head else {}
         claims.append(Claim(id, rule=read_rule({**shared, **head}), measure=measures[id], **says))
     left_out = [LeftOut(**one) for one in told["left_out"]]

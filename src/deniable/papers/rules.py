@@ -163,6 +163,8 @@ def _error(evidence: Evidence, name: str) -> float:
 class Rule:
     """When a statement counts as reproduced, and when as corrected; else it is refuted.
 
+    Where it does not hold as printed and chance may explain what was measured of the correction, nothing is decided.
+
     `alpha` is the chance that a statement which holds is not reproduced because of what was drawn: 0 where nothing is.
     """
 
@@ -226,11 +228,14 @@ def decide(rule: Rule, evidence: Evidence) -> Verdict:
         return Verdict("reproduced", measured, rule.note)
     if not rule.instead:
         return Verdict("refuted", measured, _told(rule.why or _faults(rule.holds), rule.note))
-    if _all(condition.state(evidence, margin) for condition in rule.instead):
+    instead = _all(condition.state(evidence, margin) for condition in rule.instead)
+    if instead:
         return Verdict("corrected", measured, _told(rule.why, rule.note))
-    lost = any(condition.state(evidence, margin) is False for condition in rule.instead)
-    told = "not even what is given instead holds" if lost else "whether something else holds instead is not decided"
-    return Verdict("refuted", measured, _told(_faults(rule.holds), f"{told}: {_faults(rule.instead)}", rule.note))
+    if instead is None:
+        told = f"not decided, as chance may explain: {_faults(rule.instead)}"
+        return Verdict("not tested", measured, _told(f"{told}; not as printed: {_faults(rule.holds)}", rule.note))
+    told = f"not even what is given instead holds: {_faults(rule.instead)}"
+    return Verdict("refuted", measured, _told(_faults(rule.holds), told, rule.note))
 
 
 def _all(states: Iterable[bool | None]) -> bool | None:
@@ -244,8 +249,12 @@ def _told(*parts: str) -> str:
 
 
 def _margin(rule: Rule, evidence: Evidence) -> float:
-    """Standard errors that chance explains: by Student's law of the runs, all comparisons of the rule together."""
-    compared = sum(len(c.names(evidence)) for c in rule.conditions if c.noisy)
+    """Standard errors that chance explains: by Student's law of the runs, all comparisons of the rule together.
+
+    One that is asked for by the statement and by its correction is one comparison.
+    """
+    noisy = [c for c in rule.conditions if c.noisy]
+    compared = len({(name, c.relation, bound) for c in noisy for name, bound in c.names(evidence).items()})
     if not compared:
         return 0.0
     from scipy.stats import norm, t

@@ -57,9 +57,9 @@ class Summary:
     """What could not be done, e.g. charts without the extra that draws them."""
     seconds: float
 
-    def counts(self) -> dict[str, int]:
-        """How many claims have each verdict."""
-        found = Counter(claim["verdict"] for claim in self.claims)
+    def counts(self, whose: str | None = None) -> dict[str, int]:
+        """How many claims have each verdict: all of them, or `the paper's`, or `ours`."""
+        found = Counter(claim["verdict"] for claim in self.claims if whose in (None, claim["whose"]))
         return {verdict: found[verdict] for verdict in VERDICTS}
 
     def document(self) -> dict[str, Any]:
@@ -71,6 +71,8 @@ class Summary:
             "figures": [drawn.document() for drawn in self.figures],
             "claims": list(self.claims),
             "counts": self.counts(),
+            "counts_of_the_papers": self.counts("the paper's"),
+            "counts_of_ours": self.counts("ours"),
             "left_out": list(self.left_out),
             "pages": [str(file) for file in self.pages],
             "notes": list(self.notes),
@@ -164,6 +166,8 @@ def _record(paper: Paper, claim: Claim, context: Context) -> dict[str, Any]:
     return {
         "id": f"{paper.name}-{claim.id}",
         "claim": claim.claim,
+        "whose": claim.whose,
+        "quote": claim.quote,
         "where": f"{paper.key} {claim.where}",
         "paper": claim.paper,
         "measured": found.measured,

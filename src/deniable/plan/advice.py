@@ -16,6 +16,7 @@ __all__ = [
     "LITTLE_WORK",
     "LOW_GUESS",
     "SHORT_REPORTS",
+    "UP_TO",
     "Aspect",
     "advise",
     "fewest",
@@ -40,6 +41,10 @@ _QUICK = 1000
 """Operations per report up to which the server's work does not keep it from that."""
 _BETTER = 0.99
 """One design beats another only if it is better by 1 % in something."""
+_ALIKE = 0.005
+"""Where the error of shares leads, designs that differ by no more in anything else are as good there."""
+UP_TO = ", up to half a percent"
+"""How that is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +180,13 @@ def advise(
     aspects = (_LEADS[lead], *_OTHERS) if aspects is None else tuple(aspects)
     if weights is not None and weights.weighed:
         aspects = (_BEST_SCORE, *aspects, *([_FEW_BITS] if "bits" in weights.columns else []))
-    able = [d for d in designs if _winner(d, designs, aspects) is None] or designs
-    best = [_first_best(able, aspect) for aspect in aspects] if designs else []
-    told = [_advised(d, designs, list(zip(aspects, best, strict=True)), compared) for d in designs]
     weighed = weights is not None and weights.weighed
-    return _headed(told, aspects[0], heed_size=not weighed, brief=not weighed and aspects == (_LEADS["mse"], *_OTHERS))
+    shares = not weighed and aspects == (_LEADS["mse"], *_OTHERS)
+    slack = _ALIKE if shares else _SAME
+    able = [d for d in designs if _winner(d, designs, aspects, slack) is None] or designs
+    best = [_first_best(able, aspect) for aspect in aspects] if designs else []
+    told = [_advised(d, designs, list(zip(aspects, best, strict=True)), compared, slack) for d in designs]
+    return _headed(told, aspects[0], heed_size=not weighed, brief=shares)
 
 
 def _first_best(designs: Sequence[D], aspect: Aspect) -> D:
@@ -188,9 +195,10 @@ def _first_best(designs: Sequence[D], aspect: Aspect) -> D:
     return next(d for d in designs if _ratio(aspect.of(d), least) <= 1 + _SAME)
 
 
-def _winner(d: D, designs: Sequence[D], aspects: Sequence[Aspect]) -> D | None:
-    """A design that beats this one."""
-    return next((other for other in designs if _beats(other, d, aspects)), None)
+def _winner(d: D, designs: Sequence[D], aspects: Sequence[Aspect], slack: float) -> D | None:
+    """A design that beats this one: one that is as good throughout, or else as good up to the slack."""
+    exact = next((other for other in designs if _beats(other, d, aspects, _SAME)), None)
+    return exact or next((other for other in designs if _beats(other, d, aspects, slack)), None)
 
 
 def _headed(designs: Sequence[D], lead: Aspect, *, heed_size: bool, brief: bool) -> tuple[D, ...]:
@@ -217,10 +225,11 @@ def _headed(designs: Sequence[D], lead: Aspect, *, heed_size: bool, brief: bool)
     return (first, *(d for d in designs if d is not first))
 
 
-def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]], compared: str) -> D:
+def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]], compared: str, slack: float) -> D:
     aspects = [aspect for aspect, _ in best]
-    if (winner := _winner(d, designs, aspects)) is not None:
-        return replace(d, beaten_by=winner.title, why=_beaten(d, winner, aspects, compared))
+    if (winner := _winner(d, designs, aspects, slack)) is not None:
+        exact = _beats(winner, d, aspects, _SAME)
+        return replace(d, beaten_by=winner.title, why=_beaten(d, winner, aspects, compared + UP_TO * (not exact)))
     wins, near, costs = [], [], []
     for aspect, top in best:
         if math.isinf(aspect.of(top)):
@@ -237,10 +246,10 @@ def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]], compa
     return replace(d, why=f"{good[0].upper()}{good[1:]}{price}")
 
 
-def _beats(a: Any, b: Any, aspects: Sequence[Aspect]) -> bool:
-    """Whether a is nowhere worse than b and somewhere clearly better."""
-    ratios = [_ratio(aspect.of(a), aspect.of(b)) for aspect in aspects]
-    return max(ratios) <= 1 + _SAME and min(ratios) < _BETTER
+def _beats(a: Any, b: Any, aspects: Sequence[Aspect], slack: float) -> bool:
+    """Whether a is not worse than b in what leads, nowhere else by more than a slack, and somewhere clearly better."""
+    lead, *rest = (_ratio(aspect.of(a), aspect.of(b)) for aspect in aspects)
+    return lead <= 1 + _SAME and max(rest, default=0.0) <= 1 + slack and min([lead, *rest]) < _BETTER
 
 
 def _beaten(d: Any, winner: Any, aspects: Sequence[Aspect], compared: str) -> str:

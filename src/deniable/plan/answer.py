@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
+from deniable.collect.frames import as_frame
 from deniable.core.protection import weakest
 from deniable.errors import DeniableError, require
 from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.registry import MECHANISMS, mechanism
+from deniable.plan.advice import UP_TO
 from deniable.plan.cautions import about_epsilon, about_weights
 from deniable.plan.prediction import Prediction, command
 from deniable.plan.scoring import BESIDE, LIMITED, Weights, excess, missed, misses, rounded, value
@@ -234,6 +236,18 @@ class Plan(ABC, Generic[D]):
             **({} if self.best is None else {"design": self.best.mechanism.design}),
         }
 
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The designs, best first, as plain lists by the names of `document`; what is not one number is left out."""
+        rows = [{"design": d.title, "mechanism": d.name, "epsilon": d.epsilon, **d.document()} for d in self.designs]
+        plain = (int, float, str, bool, type(None))
+        names = dict.fromkeys(key for row in rows for key in row)
+        kept = [name for name in names if all(isinstance(row.get(name), plain) for row in rows)]
+        return {name: [row.get(name) for row in rows] for name in kept}
+
+    def to_frame(self) -> Any:
+        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
+        return as_frame(self.to_columns())
+
     def parts(self) -> list[Table | str]:
         """For people: the answer, the designs with their numbers, why each, and what is out."""
         return [*self.overview(), *self.reasons(), *([Whole(f"Next: {self.next}")] if self.next else [])]
@@ -257,7 +271,8 @@ class Plan(ABC, Generic[D]):
             for d in self.designs:
                 beaten.setdefault(d.beaten_by, []).append(d.title if d.name in kept else d.name)
             lost = [f"{winner} beats {', '.join(dict.fromkeys(names))}" for winner, names in beaten.items() if winner]
-            told = f"Not worth a choice, since another design is at least as good in {self.compared}"
+            nearly = UP_TO * any(UP_TO in d.why for d in self.designs if d.beaten_by)
+            told = f"Not worth a choice, since another design is at least as good in {self.compared}{nearly}"
             parts += [f"{told}: {'; '.join(lost)}."] if lost else []
         rows = [[o.title, o.reason] for o in self.out if not o.twin]
         if rows:

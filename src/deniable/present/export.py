@@ -28,7 +28,18 @@ _PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>body {{ margin: 1.5rem; background: white; font-family: sans-serif; }}</style>
+<meta name="color-scheme" content="light dark">
+<style>
+body {{ margin: 1.5rem; background: white; font-family: sans-serif; }}
+#chart, #chart .vega-embed {{ max-width: 100%; }}
+#chart svg {{ max-width: 100%; height: auto; }}
+@media (max-width: 40rem) {{ body {{ margin: 0.25rem; }} }}
+@media (prefers-color-scheme: dark) {{
+  body {{ background: #141414; }}
+  #chart {{ filter: invert(0.92) hue-rotate(180deg); }}
+}}
+@media print {{ body {{ background: white; }} #chart {{ filter: none; }} }}
+</style>
 <script>{scripts}</script>
 </head>
 <body>

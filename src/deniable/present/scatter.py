@@ -25,6 +25,8 @@ _MOST_NAMES = 5
 _NARROW = frozenset("ijl,. ")
 _LETTER, _LINE_HEIGHT = 6.2, 14.0
 """Pixels that a label takes."""
+_BESIDE = 16.0
+"""Labels that are farther up or down get a line to their points."""
 _UNREADABLE = 8.0
 """One label over another is as bad as over so many points."""
 _LINE = "#333333"
@@ -246,6 +248,12 @@ def _draw(
         drawn = layer(curve).mark_line(color=_LINE, strokeWidth=2, clip=True, interpolate="linear")
         tips = [alt.Tooltip(f"{axis}:Q", title=texts[axis], format=".4~g") for axis in ("x", "y")]
         layers.append(drawn.encode(tooltip=tips))
+    far = [row for row in labels if abs(row["dy"]) > _BESIDE and row["kind"] != "line"]
+    led = [row | {"to": math.copysign(abs(row["dy"]) - _LINE_HEIGHT / 2, row["dy"])} for row in far]
+    if led:  # a label that stands apart is led to its points
+        ends = {"y2Offset": alt.ExprRef("datum.to"), "x2Offset": alt.ExprRef("3 * datum.dx")}
+        leader = layer(led).mark_rule(color=ZERO, strokeWidth=0.8, clip=True, **ends)
+        layers.append(leader.encode(x2="x", y2="y"))
     layers.append(_points(alt, layer(rows), names, [row["kind"] for row in rows], tooltip))
     place_by = {name: alt.ExprRef(f"datum.{name}") for name in ("align", "dx", "dy")}
     slanted = alt.ExprRef("datum.kind == 'line' ? 'italic' : 'normal'")

@@ -38,8 +38,8 @@ class Asked:
     share: int = 1
     labels: Sequence[str] | None = None
     none: Any = _USUAL
-    """What no answer counts as; if left out the answer for missing values, the middle of an interval, no pairs, or else
-    a random answer (null)."""
+    """What no answer counts as; if left out the answer for missing values, the middle of an interval, nothing ticked,
+    no pairs, or else a random answer (null)."""
     kind: str | None = None
     """How pages ask, as in docs/protocol.md, section 1; as the design suggests if left out."""
     unit: str | None = None
@@ -140,13 +140,15 @@ def _question(asked: Asked, usual: str) -> dict[str, Any]:
 
 
 def usual_none(design: Design) -> Any:
-    """What no answer counts as, if nobody says: missing values' answer, the middle, no pairs, else a random answer."""
+    """What no answer counts as: missing values' answer, the middle, nothing ticked, no pairs, else a random answer."""
     domain, params = design["domain"], design["params"]
     if "missing" in domain:
         return domain["missing"]
     if "interval" in domain:
         low, high = domain["interval"]
         return low + (high - low) / 2
+    if "ticks" in domain:
+        return []
     return [] if design["kernel"]["kind"] == "pairs" and params.get("length", 0) else None
 
 

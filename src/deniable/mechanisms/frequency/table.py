@@ -59,7 +59,18 @@ def _chosen(cls: Any, option: str, own: str = "") -> Callable[..., Any]:
 def _adaptive(name: str, cls: type[Any], what: str, best_for: str, small: Cases, traits: Traits) -> Entry:
     """A row whose parameter a rule chooses."""
     summary, source = f"adaptive {what}", "AdaptiveLDP Sec. V"
-    return Entry(cls, adaptive(name), summary, source, best_for, RULES, inner=("n",), small=small, traits=traits)
+    return Entry(
+        cls,
+        adaptive(name),
+        summary,
+        source,
+        best_for,
+        RULES,
+        inner=("n", "form"),
+        small=small,
+        traits=traits,
+        printed={"objectives": "paper"},
+    )
 
 
 def _traits(family: str, curve: Callable[..., Curve] | None = None) -> Traits:

@@ -47,9 +47,13 @@ def loss_at(losses: Losses, t: float, v: float, m: int, prior: object = None) ->
 def choose_m(losses: Losses, epsilon: float, rule: str = "mean", prior: object = None) -> int:
     """How many reports to favour: `mean`, for the least expected loss, or `min`, that no answer is worse off for.
 
-    With `min` [BRR Alg. 2], no answer has a larger expected loss than with m = 1.
+    With `min` [BRR Alg. 2], no answer has a larger expected loss than with m = 1. With `alg3` as BRR's Algorithm 3 is
+    printed, for a line: often one too many, and then some answers are worse off; as private as any other m.
     """
     require(rule in RULES, "rule", rule, f"one of {', '.join(RULES)}")
+    if rule == "alg3":
+        require(losses.line is not None, "rule", rule, "mean or min where answers are not on a line")
+        return min(max(1, line_printed(losses.k, epsilon)), losses.k - 1)
     if losses.line is not None:
         return line_min(losses.k, epsilon) if rule == "min" else _line_mean(losses.line, epsilon, prior)
     rows = np.sort(losses.matrix(), axis=1)
@@ -67,6 +71,32 @@ def local_m(rows: FloatArray, epsilon: float) -> IntArray:
     so_far = v * np.cumsum(rows, axis=1)[:, :-1] + t * rows.sum(axis=1, keepdims=True)
     stop = rows[:, 1:] * (t * outputs + v * raised) >= so_far * _NEAR
     return np.asarray(np.where(stop.any(axis=1), 1 + stop.argmax(axis=1), outputs), np.int64)
+
+
+def end_root(points: int, epsilon: float) -> float:
+    """The root behind m1, at an end of a line [BRR Alg. 3, line 1, as its proof prints it]."""
+    e = math.exp(epsilon)
+    return (math.sqrt(points**2 * e + (1 - e) ** 2 / 4) - (points - e / 2 + 0.5)) / (e - 1)
+
+
+def middle_root(points: int, epsilon: float) -> float:
+    """The root behind m2, in the middle of a line [BRR Alg. 3, line 3, as its proof prints it]."""
+    e = math.exp(epsilon)
+    if points % 2 == 0:
+        return points / (math.exp(epsilon / 2) + 1) + 1
+    return (math.sqrt(e * (points**2 - 1) + 1) - points) / (e - 1) + 1
+
+
+def line_printed(points: int, epsilon: float, even: int = 1) -> int:
+    """BRR Alg. 3 by its rules: m1 alone from epsilon 1 on, an even i made i + 1.
+
+    With `even` = -1 an even i is made i - 1, and both ends count for every epsilon, as is right.
+    """
+    end = math.floor(end_root(points, epsilon))
+    if epsilon >= 1 and even > 0:
+        return end
+    i = math.floor(middle_root(points, epsilon))
+    return min(end, i if i % 2 else i + even)
 
 
 def line_min(k: int, epsilon: float) -> int:

@@ -19,9 +19,9 @@ from deniable.core.channel import Proof, Witness
 from deniable.core.codes import Span, on_grid
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import FormatError, ParameterError, PrivacyError, require
 from deniable.mechanisms.metric.base import MetricMechanism, outputs_of
-from deniable.mechanisms.metric.baselines import exponential, geometric, laplace_clamped, laplace_truncated
+from deniable.mechanisms.metric.baselines import exponential, geometric, laplace_clamped, laplace_truncated, level
 from deniable.mechanisms.metric.staircase import (
     band_groups,
     calibrated_staircase,
@@ -84,6 +84,8 @@ class TableMechanism(MetricMechanism):
         known = ", ".join(variant for variant in recipe.variants if variant)
         require(self.variant in recipe.variants, "variant", self.variant, f"one of {known}" if known else "left out")
         object.__setattr__(self, "size", _check_size(self.size, recipe.size))
+        if self.recipe == "lsrr" and self.variant == "printed":
+            self.matrix()  # refused at once where it is not private
         if self.given is not None:
             _check_near(self.given, self._own)
             object.__setattr__(self, "given", None if self.given == self._own else self.given)
@@ -176,15 +178,30 @@ def _staircase(m: TableMechanism) -> FloatArray:
     """L-SRR: outputs in `size` groups from near to far, probabilities falling in equal steps [LSRR].
 
     `calibrated` lowers the ratio of the steps until the level is epsilon; `rank` gives the groups the same sizes for
-    all values, by rank of the loss.
+    all values, by rank of the loss. `printed` has c = e^epsilon: where groups have other sizes for other values it is
+    not private, and refused.
     """
     assert m.size is not None
     near = _nearness(m.domain, m.size)
+    if m.variant == "printed":
+        return _printed_staircase(m, near, m.size)
     if m.variant == "calibrated":
         return np.asarray(np.exp(calibrated_staircase(near, m.size, m.epsilon)))
     require(m.size <= m.output_count, "size", m.size, f"at most {m.output_count}, one output per group")
     groups = rank_groups(m.domain.distances(), group_sizes(near, m.size))
     return np.asarray(np.exp(staircase(groups, m.size, m.epsilon)))
+
+
+def _printed_staircase(m: TableMechanism, near: IntArray, size: int) -> FloatArray:
+    logs = staircase(near, size, m.epsilon)
+    found = level(logs)
+    if found > m.epsilon * (1 + 1e-9):
+        raise PrivacyError(
+            f"L-SRR as printed promises epsilon {m.epsilon:g}, but its exact epsilon here is {found:.4g}: groups have "
+            "other sizes for other values.",
+            "Leave form out (calibrated), or look at it: deniable audit deniable.papers.leaks:staircase_as_printed.",
+        )
+    return np.asarray(np.exp(logs))
 
 
 def _nearness(domain: Domain, size: int) -> IntArray:
@@ -203,7 +220,7 @@ RECIPES: Mapping[str, Recipe] = {
     "exponential": Recipe(_exponential, ("calibrated", "printed")),
     "laplace": Recipe(_laplace, ("truncate", "clamp"), noise=True),
     "geometric": Recipe(_geometric, noise=True),
-    "lsrr": Recipe(_staircase, ("calibrated", "rank"), size=3),
+    "lsrr": Recipe(_staircase, ("calibrated", "rank", "printed"), size=3),
 }
 """By the name of the registry's row."""
 

@@ -38,7 +38,8 @@ def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: s
     options = ("sensitive", "theta", "form", *own)
     make = partial(make_separate, name=name) if name == "urap" else partial(make_utility, base, name=name)
     told = (summary, source, best_for, options, ("sensitive",), inner)
-    return Entry(Utility, make, *told, small=tuple(cases), traits=_TRAITS)
+    printed = {"form": "glutf"} if name == "urap" else None
+    return Entry(Utility, make, *told, small=tuple(cases), traits=_TRAITS, printed=printed)
 
 
 ROWS: Mapping[str, Entry] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +26,19 @@ measures = MEASURES.add
 # ---- selectors and the number of people
 
 
-@measures("selectors")
-def similar(context: Context) -> Evidence:
-    """How often the selectors' parameters are within a tenth of that of the weighted sum."""
-    chosen: dict[tuple[object, ...], dict[str, float]] = {}
+def _chosen(context: Context) -> dict[tuple[Any, ...], dict[str, float]]:
+    """The parameters that each selector chooses, by protocol, k and epsilon."""
+    chosen: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in (*context.rows("fig9a"), *context.rows("fig9b")):
         at = row["protocol"], row["k"], row["epsilon"]
         chosen.setdefault(at, {})[str(row["select"])] = float(row["parameter"] or 0)
+    return chosen
+
+
+@measures("selectors")
+def similar(context: Context) -> Evidence:
+    """How often the selectors' parameters are within a tenth of that of the weighted sum."""
+    chosen = _chosen(context)
     found: dict[str, float] = {"settings": len(chosen)}
     shares = {}
     for rule in ("utopia", "hypervolume", "tchebycheff", "elbow", "epsilon-constraint"):
@@ -44,6 +51,17 @@ def similar(context: Context) -> Evidence:
     apart = max(shares[rule] for rule in ("elbow", "epsilon-constraint"))
     ends = {"least share of those that are to be near": close, "largest share of elbow and epsilon-constraint": apart}
     return found | ends
+
+
+@measures("selectors-regimes")
+def regimes(context: Context) -> Evidence:
+    """The same of all but elbow, by how large epsilon is."""
+    near: dict[str, list[bool]] = {"high": [], "medium": [], "low": []}
+    for (_, _, epsilon), values in _chosen(context).items():
+        regime = "high" if epsilon <= 2 else "medium" if epsilon <= 6 else "low"
+        others = [values[rule] for rule in values if rule not in ("weighted", "elbow")]
+        near[regime] += [off(value, values["weighted"]) <= 0.1 for value in others]
+    return {f"near, {regime} privacy": float(np.mean(each)) for regime, each in near.items()}
 
 
 def _curve(name: str, end: float | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:

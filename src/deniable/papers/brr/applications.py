@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from deniable.papers.brr.learning import (
     BOOSTED,
     LARGER,
     LEAVES,
-    NETWORKS,
     PUBLISHED,
     SIGNED,
     SYMMETRIC,
@@ -29,8 +30,7 @@ MEASURES = Measures()
 measures = MEASURES.add
 
 PRINTED = "DPBoost-BRR (paper: half the sensitivity)"
-LAPLACE = "DPBoost (Laplace)"
-DNN_BRR, DNN_DP = "DNN-BRR (Alg. 4, by importance)", "DNN-DP (Laplace, by importance)"
+LAPLACE, NO_PRIVACY = "DPBoost (Laplace)", "not private"
 Values = dict[tuple[str, float, str], Sampled]
 
 
@@ -163,16 +163,57 @@ def _apart(rows: Rows, one: str, two: str, label: str, *, logs: bool = False) ->
 
 @measures("fig9")
 def _boost_better(context: Context) -> Evidence:
-    """In all settings."""
+    """In all settings, and on average at small and at large budgets."""
     rows = context.rows("fig9")
-    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | _runs(rows)
+    found = _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True)
+    small = [one for at, one in found.items() if float(at.rpartition("=")[2]) <= 1]
+    large = [one for at, one in found.items() if float(at.rpartition("=")[2]) >= 2]
+    means = {"mean log ratio, epsilon up to 1": small, "mean log ratio, epsilon from 2 on": large}
+    return found | {name: Sampled.mean(own) for name, own in means.items()} | _runs(rows)
 
 
-@measures("fig9-size")
-def _boost_size(context: Context) -> Evidence:
-    """The ratios at epsilon 5."""
-    rows = [row for row in context.rows("fig9") if row["epsilon"] == 5.0]
-    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | _runs(rows)
+@measures("fig9-high")
+def _boost_high(context: Context) -> Evidence:
+    """The error of DPBoost over that without privacy."""
+    rows = context.rows("fig9")
+    return _apart(rows, LAPLACE, NO_PRIVACY, "log of DPBoost over no privacy", logs=True) | _runs(rows)
+
+
+@measures("fig9-stable")
+def _boost_stable(context: Context) -> Evidence:
+    """How much the mean error changes from budget to budget, and how far apart the runs of one budget are."""
+    rows = context.rows("fig9")
+    values, found = _values(rows), dict[str, float | Sampled]()
+    for data in dict.fromkeys(data for data, _, _ in values):
+        change = {}
+        for method in (PRINTED, LAPLACE):
+            own = [one for (where, _, which), one in values.items() if (where, which) == (data, method)]
+            most, least = (end(own, key=lambda one: one.value) for end in (max, min))
+            change[method] = most.log_ratio(least)
+        name = data.split(" (")[0]
+        found[f"log of the change over the budgets, BRR over Laplace, {name}"] = change[PRINTED] - change[LAPLACE]
+    found |= {f"log of the spread over runs, {name}": x for name, x in _spreads(rows, PRINTED, LAPLACE).items()}
+    return found | _runs(rows)
+
+
+def _spreads(rows: Rows, one: str, two: str) -> dict[str, Sampled]:
+    """Logarithms of ratios of the standard deviations over the runs of two methods, by what their rows share."""
+    known = {
+        (str(r["data"]), str(r["epsilon"]), str(r.get("iteration", "")), str(r["method"])): (
+            float(r[_SPREAD] or 0),
+            int(r["runs"] or 0),
+        )
+        for r in rows
+    }
+    found = {}
+    for (data, epsilon, step, method), (own, runs) in known.items():
+        other, often = known.get((data, epsilon, step, two), (0.0, 0))
+        if method == one and min(runs, often) > 2 and own > 0 and other > 0:
+            # of one run: the standard error times the root of their number; its logarithm is off by 1/sqrt(2(runs-1))
+            ratio = math.log(own * math.sqrt(runs) / (other * math.sqrt(often)))
+            error = math.sqrt(1 / (2 * (runs - 1)) + 1 / (2 * (often - 1)))
+            found[f"{data.split(' (')[0]}, epsilon={epsilon}" + (f", {step}" if step else "")] = Sampled(ratio, error)
+    return found
 
 
 @measures("fig9-best")
@@ -206,11 +247,10 @@ def _half_range(context: Context) -> Evidence:
 
 @measures("fig10")
 def _sgd_sign(context: Context) -> Evidence:
-    """The gain, and the gain without the sign."""
+    """The gain with the paper's recipe."""
     rows = [row for row in _ends(context) if float(row["epsilon"] or 0) < 1]
     found: dict[str, float | Sampled] = {}
     found |= _apart(rows, SIGNED, "Laplace", "BRR by sign minus Laplace")
-    found |= _apart(rows, SYMMETRIC, "Laplace", "BRR on [-C, C] minus Laplace")
     for (_, e, method), one in _values(rows).items():
         found |= {f"not private, epsilon={e:g}": one.value} if method == "not private" else {}
     return found | _runs(rows)
@@ -225,14 +265,38 @@ def _ends(context: Context) -> Rows:
 
 @measures("fig10-high")
 def _sgd_large(context: Context) -> Evidence:
-    """All differences at the largest budget."""
-    rows = _ends(context)
-    most = max(float(row["epsilon"] or 0) for row in rows)
-    rows = [row for row in rows if row["epsilon"] == most]
-    found = _apart(rows, SYMMETRIC, "Laplace", "BRR on [-C, C] minus Laplace")
+    """The gap at the smallest budget against that at the largest, and all differences there."""
+    ends = _ends(context)
+    budgets = [float(row["epsilon"] or 0) for row in ends]
+    few, rows = ([row for row in ends if row["epsilon"] == end(budgets)] for end in (min, max))
+    found = _apart(rows, SIGNED, "Laplace", "BRR by sign minus Laplace")
+    (small,), (large,) = (_apart(part, SIGNED, "Laplace", "gap").values() for part in (few, rows))
+    found["gap by sign at the smallest budget minus that at the largest"] = small - large
     found |= _apart(rows, "not private", "Laplace", "not private minus Laplace")
-    found |= _apart(rows, "not private", SYMMETRIC, "not private minus BRR on [-C, C]")
+    found |= _apart(rows, "not private", SIGNED, "not private minus BRR by sign")
+    found |= _apart(rows, SYMMETRIC, "Laplace", "without the sign: BRR minus Laplace")
     return found | _runs(rows)
+
+
+@measures("fig10-sign")
+def _sgd_without_sign(context: Context) -> Evidence:
+    """The gain on one interval for both signs."""
+    rows = [row for row in _ends(context) if float(row["epsilon"] or 0) < 1]
+    return _apart(rows, SYMMETRIC, "Laplace", "BRR on [-C, C] minus Laplace") | _runs(rows)
+
+
+@measures("fig10-stable")
+def _sgd_stable(context: Context) -> Evidence:
+    """How far apart the runs are, at every budget and iteration; those of one budget are read from the same runs."""
+    rows = context.rows("fig10")
+    each = _spreads(rows, SIGNED, "Laplace")
+    budgets: dict[str, list[Sampled]] = {}
+    for name, one in each.items():
+        budgets.setdefault(name.rpartition(", ")[0], []).append(one)
+    alike = {at: Sampled(float(np.mean([x.value for x in own])), own[0].error) for at, own in budgets.items()}
+    told = "log of the spread over runs, BRR by sign over Laplace"
+    found: dict[str, float | Sampled] = {f"{told}, {at}": one for at, one in alike.items()}
+    return found | {f"{told}, mean": Sampled.mean(alike.values())} | _runs(rows)
 
 
 @measures("fig10-safe")
@@ -247,18 +311,6 @@ def _sgd_safe(context: Context) -> Evidence:
         apart = _apart(small, "BRR (Alg. 4)", way, "apart")
         found[f"BRR minus {way}, epsilon up to 1, mean"] = Sampled.mean(apart.values())
     return found | fewest_runs([row for row in small if row["method"] in ("BRR (Alg. 4)", *others)])
-
-
-@measures("fig11")
-def _dnn_better(context: Context) -> Evidence:
-    """Accuracy against Laplace noise, and against always saying the larger class."""
-    rows = [row for row in context.rows("fig11") if float(row["epsilon"] or 0) <= 3.5]
-    values = {at: one.value for at, one in _values(rows).items()}
-    gains = _apart(rows, DNN_BRR, DNN_DP, "gain over Laplace")
-    census = [gain for name, gain in gains.items() if "US Census" in name]
-    over = [max(values[d, e, way] for way in NETWORKS) - values[d, e, LARGER] for d, e, m in values if m == DNN_BRR]
-    means: dict[str, float | Sampled] = {"US Census, mean gain over Laplace": Sampled.mean(census)}
-    return gains | means | {"largest gain over the larger class": max(over)} | _runs(rows)
 
 
 FIGURES = (

@@ -11,14 +11,12 @@ import numpy as np
 
 from deniable.audit.exact import audit
 from deniable.core.space import Space
-from deniable.errors import ParameterError
 from deniable.mechanisms.metric import staircase
 from deniable.mechanisms.metric.baselines import exponential, laplace_loss, level
 from deniable.mechanisms.metric.bipartite import choose_m, fine_limit, line_min, loss_of
 from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.metric.codes_search import interval_codes, line_codes
 from deniable.mechanisms.metric.losses import Line, MatrixLosses
-from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.figures import fig3_holds
 from deniable.papers.brr.places import find_table
 from deniable.papers.brr.printed import grid_alg4
@@ -161,34 +159,6 @@ def exponential_level(_: Context) -> Evidence:
     found["line, largest relative deviation from epsilon/2"] = max(abs(2 * share - 1) for share in used.values())
     over = max(found[f"{at[e]} BRR"] / found[f"{at[e]} calibrated"] for e in budgets)
     return found | {"loss of BRR over that of the calibrated one, largest": over}
-
-
-@measures("alg4")
-def alg4_index(_: Context) -> Evidence:
-    """E18: y_i where y_j is meant, and a grid of one point."""
-    found: dict[str, str | float] = {}
-    exist = {n: _exists(n) for n in (1, 2, 3)}
-    found["N=1 as printed"] = "exists" if exist[1] else "divides by 0"
-    refused = 0
-    try:
-        mechanism("brr", epsilon=1.0, interval=(0, 1), points=1)
-    except ParameterError as error:
-        found["N=1 here"], refused = str(error).split(".")[0], 1
-    for n in (2, 3):
-        found[f"loss with N={n}, epsilon=2, ends"] = loss_of(grid_alg4(n), 2.0, line_min(n, 2.0))
-        found[f"loss with N={n}, epsilon=2, midpoints"] = loss_of(Line(n, 1 / n, "midpoints"), 2.0, line_min(n, 2.0))
-    found["grids of 1 to 3 points that exist as printed"] = sum(exist.values())
-    found["grids of 2 and 3 points that exist as printed"] = exist[2] + exist[3]
-    return found | {"grids of 1 point that are refused here": refused}
-
-
-def _exists(points: int) -> bool:
-    """Whether the printed grid of so many points can be computed."""
-    try:
-        grid_alg4(points)
-    except ZeroDivisionError:
-        return False
-    return True
 
 
 @measures("fig3")

@@ -208,7 +208,7 @@ def recipe_sgd(context: Context) -> Rows:
     """
     public, data = digits(context).apart(_APART)
     trial = Examples(data.name, data.train, public)
-    budgets, steps, runs = ((0.3, 0.7, 32.0), 60, 3) if context.quick else (_RECIPE_BUDGETS, 200, 16)
+    budgets, steps, runs = ((0.3, 0.5, 0.7, 32.0), 60, 3) if context.quick else (_RECIPE_BUDGETS, 200, 16)
     rows: list[dict[str, str | int | float | None]] = []
     for epsilon in budgets:
         for method in RECIPES:

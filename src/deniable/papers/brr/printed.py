@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from deniable.core.types import FloatArray
+from deniable.mechanisms.metric.bipartite import end_root, line_printed, middle_root
 from deniable.mechanisms.metric.losses import Line
 
 __all__ = [
@@ -23,31 +24,16 @@ __all__ = [
 ]
 
 
-def _end_root(points: int, epsilon: float, *, typeset: bool = False) -> float:
-    """The root behind m1 [BRR Alg. 3, line 1]; as typeset it covers all of the numerator."""
+def alg3(points: int, epsilon: float, *, line1: bool = False, line3: bool = False, even: int = 1) -> int:
+    """`line_printed`, or with its lines as they can be read in the algorithm: a root over all, and e/2."""
+    if not line1 and not line3:
+        return line_printed(points, epsilon, even)
     e = math.exp(epsilon)
     square, shift = points**2 * e + (1 - e) ** 2 / 4, points - e / 2 + 0.5
-    return (math.sqrt(square - shift) if typeset else math.sqrt(square) - shift) / (e - 1)
-
-
-def _middle_root(points: int, epsilon: float, *, typeset: bool = False) -> float:
-    """The root behind m2 [BRR Alg. 3, line 3]; as typeset, for an even number of points, it has e/2."""
-    e = math.exp(epsilon)
-    if points % 2 == 0:
-        return points / ((e / 2 if typeset else math.exp(epsilon / 2)) + 1) + 1
-    return (math.sqrt(e * (points**2 - 1) + 1) - points) / (e - 1) + 1
-
-
-def alg3(points: int, epsilon: float, *, line1: bool = False, line3: bool = False, even: int = 1) -> int:
-    """BRR Alg. 3 by its rules: m1 alone from epsilon 1 on, an even i made i + 1.
-
-    `line1` and `line3` take these lines as typeset; with `even` = -1 an even i is made i - 1, and both ends count for
-    every epsilon.
-    """
-    end = math.floor(_end_root(points, epsilon, typeset=line1))
+    end = math.floor(math.sqrt(square - shift) / (e - 1) if line1 else end_root(points, epsilon))
     if epsilon >= 1 and even > 0:
         return end
-    i = math.floor(_middle_root(points, epsilon, typeset=line3))
+    i = math.floor(points / (e / 2 + 1) + 1 if line3 and points % 2 == 0 else middle_root(points, epsilon))
     return min(end, i if i % 2 else i + even)
 
 
@@ -75,7 +61,7 @@ def eq14(points: int, i: int, e: float) -> float:
 def eq15(points: int, epsilon: float) -> tuple[float, float]:
     """Both sides of the first inequality of BRR Eq. 15: the root at an end, and what it is said to be below."""
     e, s = math.exp(epsilon), math.exp(epsilon / 2)
-    return _end_root(points, epsilon), (points * s + (1 - e) / 2 - (points - e / 2 + 0.5)) / (e - 1)
+    return end_root(points, epsilon), (points * s + (1 - e) / 2 - (points - e / 2 + 0.5)) / (e - 1)
 
 
 def eq20_first_line(points: int, epsilon: float, m: int) -> float:

@@ -173,18 +173,6 @@ def _growth(context: Context) -> Evidence:
     return found | fewest_runs(context.rows("fig12"))
 
 
-@measures("fig12-seconds")
-def _as_fast(context: Context) -> Evidence:
-    """Seconds of all users of FourSquare, and of one of them."""
-    users = max(int(row["users"] or 0) for row in context.rows("fig12"))
-    seconds = _seconds_of(context)["FourSquare", "BRR", 100]
-    of_all = {"FourSquare": seconds, "a user": seconds / users}
-    found: dict[str, float | Sampled] = {f"seconds of {name}": one.value for name, one in of_all.items()}
-    for name in ("a user", "FourSquare"):
-        found[f"log of the seconds of {name}"] = of_all[name].log_ratio(Sampled(1.0, 0.0))
-    return found | fewest_runs(context.rows("fig12"))
-
-
 # ---- many users
 
 

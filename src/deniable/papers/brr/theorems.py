@@ -151,6 +151,16 @@ def exponential_times(_: Context) -> Evidence:
     return found | {f"{name}, least": least, f"{name}, last step": last}
 
 
+@measures("order-low")
+def order_low(_: Context) -> Evidence:
+    """The loss over that of GRR where the budget is at least ln N."""
+    found: dict[str, float] = {}
+    for points, times in product((10, 100, 1000, 10_000), (1.0, 2.0)):
+        epsilon = times * math.log(points)
+        found[f"N={points} epsilon={epsilon:.3g}, loss over that of GRR"] = mean_ratio(points, epsilon)
+    return found | {"largest loss over that of GRR, epsilon from ln N on": max(found.values())}
+
+
 def mean_ratio(points: int, epsilon: float) -> float:
     """Mean loss with the m of Alg. 2, relative to GRR."""
     line = Line(points)

@@ -1,4 +1,4 @@
-"""KSKV: keys before values [claims in `claims`, experiments in `study`]."""
+"""KSKV: keys before values [claims in `claims`, `cited` and `statements`, experiments in `study`]."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from deniable.papers.charts import Axes, lines
-from deniable.papers.kskv import claims, statements
+from deniable.papers.kskv import cited, claims, statements
 from deniable.papers.kskv.study import SERIES, enough, several, single
 from deniable.papers.paper import Figure, Rows, read_paper
 
@@ -88,4 +88,4 @@ FIGURES = (
     _figure(8, "mse_mean", _MANY),
 )
 
-PAPER = read_paper("kskv", FIGURES, *(part.MEASURES for part in (claims, statements)))
+PAPER = read_paper("kskv", FIGURES, *(part.MEASURES for part in (claims, cited, statements)))

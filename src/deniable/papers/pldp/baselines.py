@@ -42,7 +42,8 @@ def apldp(law: LevelLaw, levels: FloatArray, held: IntArray, support: IntArray, 
     """Randomised response or SUE at each level, whichever is better there; combined as RCF does.
 
     `held` and `support` have a row for each true level: who holds which value, and whom the SUE reports support. For
-    levels that keep SUE it reads the same reports as RCF, and it is RCF where all of them do.
+    levels that keep SUE it reads the same reports as RCF, and it is RCF where all of them do: so in the experiments,
+    where the paper takes SUE ("uniformly", Sec. 7.1).
     """
     draw, k = rng.generator(), held.shape[1]
     total, weight = np.zeros(k), 0.0

@@ -58,6 +58,26 @@ def level_guess(_: Context) -> Evidence:
     return found
 
 
+@measures("ppda-bits")
+def added_bits(_: Context) -> Evidence:
+    """Bits of a report, and the largest log-ratio of two levels given the value, by the chances of its bits."""
+    k, law = 16, _design(16).law_effective
+    p, q = law.of("p"), law.of("q")
+
+    own, zero = (np.maximum(np.log(x / x[:, None]), np.log((1 - x) / (1 - x)[:, None])) for x in (p, q))
+
+    def whole(others: int) -> float:
+        """Of two levels, the own bit and so many that no value sets: each says the most that it can say."""
+        return float((own + others * zero).max())
+
+    return {
+        "bits without": k,
+        "bits with them": 2 * k,
+        "whole report without": whole(k - 1),
+        "whole report with them, exact level": whole(2 * k - 1),
+    }
+
+
 # ---- bias and variance
 
 
@@ -92,6 +112,15 @@ def known_shares(context: Context) -> Evidence:
     spread = float(values.std(ddof=1))
     error = Sampled.over_runs((values - _top()[0]) / spread)
     return {"mean error in standard deviations": error, "standard deviation": spread, "runs": int(values.size)}
+
+
+@measures("pbp-levels")
+def ten_levels_known(context: Context) -> Evidence:
+    """How far the estimate with public shares of ten levels is off on average, either way."""
+    _, values = _of_education(context, 0.5)
+    error = Sampled.over_runs((values - _top()[0]) / float(values.std(ddof=1)))
+    off = Sampled(abs(error.value), error.error)
+    return {"levels": len(LEVELS), "mean error with ten levels, in standard deviations": off, "runs": int(values.size)}
 
 
 @measures("thm52")

@@ -21,6 +21,7 @@ __all__ = [
     "few_values",
     "largest",
     "more_people",
+    "nine_jobs",
     "sizes",
     "ten_levels",
     "ten_levels_often",
@@ -102,7 +103,7 @@ def few_values(context: Context, data: str, k: int, runs: int) -> Errors:
 
 
 def _few_values(context: Context, data: str, k: int, runs: int) -> Errors:
-    methods = ("apldp", "rcf", "auem", "emoa as coded")
+    methods = ("apldp", "apldp adaptive", "rcf", "auem", "emoa as coded")
     return study(largest(load(DATA[data]), k), runs, context.stream(f"few {data} {k}"), methods=methods)
 
 
@@ -138,6 +139,19 @@ def _two_levels_often(context: Context, data: str, kind: str) -> Errors:
     runs = 20 if context.quick else 800
     context.progress(f"pldp: {runs} collections of {data}, {kind} levels, two of them")
     return _of_pair(context, data, kind, runs, f"two {data} {kind}, often", (*_TWO, "emoa as coded"))
+
+
+def nine_jobs(context: Context, people: int | None) -> Errors:
+    """The same on the nine most frequent jobs, as many values as the paper has, scaled to so many people if given."""
+    return context.once(_nine_jobs, people)
+
+
+def _nine_jobs(context: Context, people: int | None) -> Errors:
+    nine, rho = largest(load(DATA["Job"]), 9), _shares("uniform", PAIR)
+    if people is not None:
+        nine = Population(nine.name, nine.labels, apportion(nine.counts.tolist(), people))
+    stream, runs = context.stream(f"nine jobs {people}"), 20 if context.quick else 800
+    return study(nine, runs, stream, levels=PAIR, shares=rho, level_epsilon=0.1, methods=(*_TWO, "emoa as coded"))
 
 
 def _of_pair(context: Context, data: str, kind: str, runs: int, name: str, methods: tuple[str, ...]) -> Errors:

@@ -14,6 +14,9 @@ from deniable.randomness import Simulation
 __all__ = ["auem_as_coded", "emoa", "emoa_as_coded", "theorem_53"]
 
 
+_BOX = (1e-6, 1.0)
+
+
 def theorem_53(law: LevelLaw, f: float, n: float) -> tuple[float, float, float, float]:
     """V1 to V4 as printed [PLDP Theorem 5.3]; the first two lack a factor 1/n^2."""
     keep, flip = law.channel[0, 0], law.channel[0, 1]
@@ -69,9 +72,10 @@ def auem_as_coded(
 def emoa_as_coded(law: LevelLaw, share: FloatArray) -> FloatArray:
     """Where the authors' EM ends: without weights of a posterior every level counts the same, whatever was reported.
 
-    Bit by bit it tends to 1/2 - (1/2 - share) mean(d)/mean(d^2), d being p - q by level; then all are divided by their
-    sum. Reports of levels are never used.
+    Bit by bit it tends to 1/2 - (1/2 - share) mean(d)/mean(d^2), d being p - q by level, within the box of their
+    optimiser, from 10^-6 to 1; then all are divided by their sum. Reports of levels are never used.
     """
     d = law.of("gap")
     ends = 0.5 - (0.5 - share) * float(d.mean()) / float((d**2).mean())
-    return np.asarray(ends / ends.sum())
+    boxed = np.clip(ends, *_BOX)
+    return np.asarray(boxed / boxed.sum())

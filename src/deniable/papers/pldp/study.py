@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.collect.reports import Reports
+from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.population import Population
@@ -33,6 +35,7 @@ METHODS = (
     "rcf",
     "rcf projected",
     "apldp",
+    "apldp adaptive",
     "pbp",
     "pbp random",
     "ppda",
@@ -41,7 +44,9 @@ METHODS = (
     "auem as coded",
     "emoa as coded",
 )
-"""What is compared. RCF and APLDP see the levels; PBP the shares, or random ones as in the paper; PPDA has k bits of
+"""What is compared. RCF and APLDP see the levels; with SUE for all, as in the paper's experiments, they are the same,
+and "adaptive" is APLDP with the better of two protocols at each level. PBP
+sees the shares, or random ones as in the paper; PPDA has k bits of
 nobody. "As coded" is what the authors' published code computes, which is not what the paper prints."""
 
 
@@ -109,12 +114,11 @@ def study(
         level_epsilon=level_epsilon,
         shares=tuple(rho.tolist()),
     )
-    items = np.repeat(np.arange(population.k), population.counts)
     truth = population.frequencies
     found: dict[str, list[FloatArray]] = {method: [] for method in methods}
     sums, seconds = [], []
     for run, stream in enumerate(rng.spawn(runs)):
-        values, total, took = _run(m, items, stream, methods)
+        values, total, took = _run(m, population.counts, stream, methods)
         for method in methods:
             found[method].append(values[method] - truth)
         sums.append(total)
@@ -130,40 +134,77 @@ def study(
     )
 
 
+_WHOLE = {"em", "emoa printed", "emoa normalised"}
+"""Methods that read reports one by one; all others read counts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Collected:
+    """What came in: the tally, by true level who holds what and whom reports support, and the reports if needed."""
+
+    tally: Tally
+    held: IntArray
+    support: IntArray
+    reports: Reports | None = None
+
+
+def _reported(m: Personal, held: IntArray, rng: Simulation) -> _Collected:
+    """Everybody reports."""
+    t = len(m.levels)
+    true, items = (np.repeat(at, held.ravel()) for at in np.divmod(np.arange(held.size), m.k))
+    reports = m.privatize_items(items, rng, levels=np.array(m.levels)[true])
+    data = {f.name: reports.columns[f.name] for f in m.bases[0].fields}
+    apart = [m.bases[0].bulk.count({name: column[true == i] for name, column in data.items()}) for i in range(t)]
+    support = np.concatenate([part["support"] for part in apart])
+    return _Collected(m.tally(reports), held, support, reports)
+
+
+def _drawn(m: Personal, held: IntArray, rng: Simulation) -> _Collected:
+    """The same counts from their law, without reports: of a unary encoding the bits are independent."""
+    law, draw = m.law_effective, rng.generator()
+    told = draw.multinomial(held, law.channel[:, None, :])  # true level, item, told level
+    people = told.sum(axis=1)
+    own = draw.binomial(told, law.of("p")[:, None, None])
+    others = draw.binomial(people[:, None, :] - told, law.of("q")[:, None, None])
+    seen = own + others
+    cells = {"n": people.sum(axis=0), "support": np.ascontiguousarray(seen.sum(axis=0).T)}
+    tally = Tally(m.design, m.bulk.strata, cells, simulated=True)
+    return _Collected(tally, held, seen.sum(axis=2))
+
+
 def _run(
-    m: Personal, items: IntArray, rng: Simulation, methods: tuple[str, ...]
+    m: Personal, people: IntArray, rng: Simulation, methods: tuple[str, ...]
 ) -> tuple[dict[str, FloatArray], float, float]:
     """The estimates of one run by method, the printed EMOA's sum, and the seconds that EM took."""
     t = len(m.levels)
-    true = rng.generator().choice(t, size=items.size, p=m.shares).astype(np.int64)
-    reports = m.privatize_items(items, rng, levels=np.array(m.levels)[true])
-    counts = m.level_counts(m.tally(reports))
-    out: dict[str, FloatArray] = {}
+    held = np.ascontiguousarray(rng.generator().multinomial(people, np.array(m.shares)).T)
+    collect = _drawn if m.base in ("sue", "oue") and not _WHOLE & set(methods) else _reported
+    found = collect(m, held, rng)
+    counts, out = m.level_counts(found.tally), dict[str, FloatArray]()
     p, q = blend(counts)
     out["auem"] = np.asarray((counts.share - q) / (p - q))  # as published: without the guard
     if m.base != "grr":
         out["self"] = linear(counts, "self")[0].value
-    data = {f.name: reports.columns[f.name] for f in m.bases[0].fields}
-    apart = [m.bases[0].bulk.count({name: column[true == i] for name, column in data.items()}) for i in range(t)]
-    people, support = (np.concatenate([part[name] for part in apart]) for name in ("n", "support"))
-    out["rcf"] = rcf(m.law_effective, people, support)
+    by_level = held.sum(axis=1)
+    out["rcf"] = out["apldp"] = rcf(m.law_effective, by_level, found.support)
     out["pbp"] = pbp(m.law_effective, counts.share, np.array(m.shares))
     out["pbp random"] = pbp(m.law_effective, counts.share, rng.generator().dirichlet(np.ones(t)))
     if m.base == "sue":
-        out["ppda"] = ppda(m.law_effective, counts.share, people, m.k, rng)
-        held = np.bincount(true * m.k + items, minlength=t * m.k).reshape(t, m.k)
-        out["apldp"] = apldp(m.law_effective, np.array(m.levels), held, support.reshape(t, m.k), rng)
+        out["ppda"] = ppda(m.law_effective, counts.share, by_level, m.k, rng)
+        out["apldp adaptive"] = apldp(m.law_effective, np.array(m.levels), held, found.support, rng)
         budget = m.level_epsilon or 0.0
-        out["auem as coded"] = auem_as_coded(m.law_effective, counts.share, people, budget, rng)
+        out["auem as coded"] = auem_as_coded(m.law_effective, counts.share, by_level, budget, rng)
         out["emoa as coded"] = emoa_as_coded(m.law_effective, counts.share)
     out |= {f"{name} projected": project_simplex(out[name]) for name in ("auem", "self", "rcf") if name in out}
     took, total = 0.0, 0.0
     if "em" in methods:
+        assert found.reports is not None
         start = time.perf_counter()
-        out["em"] = m.fit(reports, stderr=None).value
+        out["em"] = m.fit(found.reports, stderr=None).value
         took = time.perf_counter() - start
     if "emoa printed" in methods or "emoa normalised" in methods:
-        sets = np.unpackbits(m.bases[0].bulk.supported(reports.columns), axis=1, count=m.k, bitorder="little")
+        assert found.reports is not None
+        sets = np.unpackbits(m.bases[0].bulk.supported(found.reports.columns), axis=1, count=m.k, bitorder="little")
         told = project_simplex(estimate_shares(counts))
         out["emoa printed"] = emoa(sets.astype(np.float64), m.law_effective, out["auem projected"], told)
         total = float(out["emoa printed"].sum())

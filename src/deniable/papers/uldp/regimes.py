@@ -188,10 +188,4 @@ def _data(context: Context) -> Evidence | Missing:
     drug = people("Drug", context)
     if drug.name == made_up("Drug"):
         return Missing("it needs the ratings of drugs.com in the data folder")
-    real = [DATA[data] for data in ("Foursquare", "Census", "Drug")]
-    shares = [s / d for _, s, d, _ in real]
-    sensitive = DATA["Drug"][1]
-    return {
-        "mean share of sensitive items": sum(shares) / len(shares),
-        "Drug, theta": float(drug.frequencies[sensitive:].sum()),
-    }
+    return {"Drug, theta": float(drug.frequencies[DATA["Drug"][1] :].sum())}

@@ -1,7 +1,7 @@
 """ULDP's collections, simulated: errors of all mechanisms, and theta learned from a part of the people.
 
-Drug ratings are real where the data folder has them; Foursquare and Census are made up with the paper's n, s, d and
-theta, and Normal as the paper makes it up: a bell over all items, sensitive ones drawn at random.
+Drug ratings and check-ins of New York are real where the data folder has them; Census is made up with the paper's n, s,
+d and theta, and Normal as the paper makes it up: a bell over all items, sensitive ones drawn at random.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ import csv
 import math
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from deniable.collect.tally import Tally
-from deniable.core.domain import Domain
 from deniable.core.intervals import spread
-from deniable.core.types import FloatArray
-from deniable.datasets.folder import data_folder
+from deniable.core.types import FloatArray, IntArray
+from deniable.datasets.folder import data_folder, read_table
 from deniable.datasets.population import Population
 from deniable.datasets.synthetic import apportion, synthetic
-from deniable.estimate.result import Estimate
+from deniable.estimate.pooled import pool
 from deniable.estimate.scores import f1_top, ndcg_top
-from deniable.mechanisms.protocol import Step
+from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.utility.base import Utility
-from deniable.mechanisms.utility.collaborative import CollaborativeSampling
+from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.papers.charts import Axes, lines
 from deniable.papers.paper import Context, Figure, Rows, made_up
 from deniable.papers.uldp.figures import (
@@ -45,6 +45,9 @@ from deniable.randomness import Simulation
 __all__ = ["FIGURES", "people"]
 
 _RATINGS = "drugscom_train_rating_counts_161297.csv"
+_CHECKINS = "foursquare_nyc_poi.csv.gz"
+_BOX = ((40.70, 40.88), (-74.02, -73.91))
+"""Latitudes and longitudes of Manhattan, cut into 25 by 25 regions as in the paper (Sec. 6.1)."""
 _RUNS = 50
 """Collections of each data set, as many as in the paper (Sec. 6.1)."""
 
@@ -62,19 +65,40 @@ def people(name: str, context: Context, n: int | None = None) -> Population:
         bell, order = synthetic("normal", k=d, n=total), context.stream("sensitive items").generator().permutation(d)
         first = np.concatenate([np.sort(order[:s]), np.sort(order[s:])])
         return Population(made_up(name), tuple(map(str, first)), bell.counts[first])
+    if name == "Foursquare" and folder is not None and (folder / _CHECKINS).is_file():
+        counts = apportion(_regions(folder, s, context), total)
+        return Population("Foursquare (check-ins of New York)", tuple(map(str, range(d))), counts)
     own = round(total * (1 - theta))
     weights = [[10**9 // (i + 1) for i in range(size)] for size in (s, d - s)]
     counts = np.concatenate([apportion(weights[0], own), apportion(weights[1], total - own)])
     return Population(made_up(name), tuple(map(str, range(d))), counts)
 
 
+def _regions(folder: Path, s: int, context: Context) -> list[int]:
+    """Check-ins of 25 by 25 regions, s of them first: which are sensitive is drawn among those that are visited.
+
+    The paper's are those with hospitals, casinos or strip clubs; these check-ins have no kinds of places.
+    """
+    table = read_table(folder / _CHECKINS)
+    edges = [np.linspace(*ends, 26) for ends in _BOX]
+    seen, _, _ = np.histogram2d(table.column("lat"), table.column("lon"), edges, weights=table.column("checkins"))
+    counts = seen.ravel().round().astype(int)
+    visited = np.flatnonzero(counts)
+    chosen = context.sample("sensitive regions").generator().choice(visited, s, replace=False)
+    rest = np.delete(counts, chosen)
+    return [*counts[np.sort(chosen)].tolist(), *rest.tolist()]
+
+
 # ---- all mechanisms
 
 
 def trials(context: Context) -> list[dict[str, Any]]:
-    """Collections of all data sets with all private mechanisms: n MSE, MAE, F1 and NDCG, averaged over the runs."""
+    """Collections of all data sets with all mechanisms: n MSE, MAE, F1 and NDCG, averaged over the runs.
+
+    Of uLH as printed, whose reports would not be private, counts are drawn.
+    """
     budgets = (1.0, 3.0, 5.0) if context.quick else (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
-    chosen = KNOWN | {k: v for k, v in PRINTED.items() if k != "uLH"} | PRIVATE | OURS
+    chosen = KNOWN | PRINTED | PRIVATE | OURS
     out = []
     for data, epsilon in product(DATA, budgets):
         n, runs = (4_000, 4) if context.quick else (DATA[data][0], _RUNS)
@@ -85,16 +109,24 @@ def trials(context: Context) -> list[dict[str, Any]]:
         for label, which in chosen.items():
             m = made(which, (s, theta, population.k), epsilon)
             stream = context.stream(f"{data} {epsilon:g} {label}")
-            values = [m.estimate(_tally(m, population, rng)).value for rng in stream.spawn(runs)]
+            values = [m.estimate(drawn_tally(m, population.counts, rng)).value for rng in stream.spawn(runs)]
             out.append({"data": data, "source": population.name, "mechanism": label, **_measured(m, n, f, values)})
     return out
 
 
-def _tally(m: Utility, population: Population, rng: Simulation) -> Tally:
-    """What all people report, counted: drawn from the law of the counts where that is known (all but hashing)."""
+def drawn_tally(m: Utility, counts: IntArray, rng: Simulation) -> Tally:
+    """What people with these items report, counted, drawn from its law also where reports are hashed.
+
+    Under functions that are drawn anew for everybody, other items than the own one are supported independently of each
+    other, each with the chance 1/g, and the own one with p: the law of a unary encoding with this p. No report is made,
+    so that also a form can be drawn whose reports would not be private.
+    """
     if m.bulk.knows_counts:
-        return m.simulate_tally(population.counts, rng)
-    return m.tally(m.privatize_items(population.values(), rng))
+        return m.simulate_tally(counts, rng)
+    assert m.base is not None
+    unary = mechanism("ue", k=m.base.k, epsilon=m.epsilon, p=float(m.law.base.p))
+    alike = UtilityBulk(replace(m.bulk.kernel, base=(unary.kernel,)), unary.bulk)  # type: ignore[arg-type]
+    return Tally(m.design, m.bulk.strata, alike.simulate_counts(counts, rng), simulated=True, names=m.entry_names)
 
 
 def _measured(m: Utility, n: int, f: FloatArray, values: list[FloatArray]) -> dict[str, Any]:
@@ -139,15 +171,20 @@ def _pvalue(m: Utility, f: FloatArray, n: int, errors: FloatArray) -> float:
 
 
 _FIRST = 0.05
-_WAYS = {"uSS": ("ss", "glutf", 0.0), "uUE": ("ue", "glutf", 0.0), "uSS ours": ("ss", "null", None)}
-"""Base, form and first guess of theta; the paper has 0."""
+_WAYS: dict[str, tuple[tuple[str, str], float | None]] = {
+    **{label: (which, 0.0) for label, which in PRINTED.items()},
+    "uSS ours": (OURS["uSS ours"], None),
+}
+"""Mechanism and first guess of theta; the paper has 0."""
+KNOWN_THETA, APART, POOLED = "theta known", "5 % thrown away", "pooled"
 
 
 def collaboration(context: Context) -> list[dict[str, Any]]:
     """Collaborative sampling at the papers' numbers of people, beside the same mechanism with theta known.
 
     From the same runs: the errors if the first 5 % are thrown away, as in the paper, if they are kept, and the relative
-    error of theta.
+    error of theta. What is estimated from some people is held against their own shares: with the first 5 % thrown away
+    that is "the frequency of the remaining 95 % of users" [ULDP Sec. 6.3].
     """
     sets = ("Drug", "Normal") if context.quick else tuple(DATA)
     budgets = (0.5, 2.0) if context.quick else (0.5, 1.0, 2.0, 5.0)
@@ -168,47 +205,40 @@ def _collaborate(
     data: str, population: Population, label: str, epsilon: float, streams: list[Any]
 ) -> list[dict[str, Any]]:
     """One mechanism at one budget: a row for each way to use the people."""
-    base, form, guess = _WAYS[label]
-    _, s, _, _ = DATA[data]
-    counts, f = population.counts, population.frequencies
-    theta = float(f[s:].sum())
-    domain = Domain.of(population.k)
-    protocol = CollaborativeSampling(
-        epsilon=epsilon, domain=domain, sensitive=s, base=base, form=form, guess=guess, first_share=_FIRST, mix=False
-    )
-    known = made((f"u{base}", form), (s, theta, population.k), epsilon)
-    errors: dict[str, list[float]] = {"theta known": [], "5 % thrown away": [], "pooled": []}
-    off = []
+    which, told = _WAYS[label]
+    s, k, counts = DATA[data][1], population.k, population.counts
+    theta = float(population.frequencies[s:].sum())
+    guess = 1 - s / k if told is None else told
+    known, first = made(which, (s, theta, k), epsilon), made(which, (s, guess, k), epsilon)
+    errors: dict[str, list[float]] = {KNOWN_THETA: [], APART: [], POOLED: []}
+    off, of_all = [], []
     for stream in streams:
         few = stream.generator().multivariate_hypergeometric(counts, round(_FIRST * population.n), method="marginals")
-        first = protocol.first().mechanism.simulate_tally(few, stream)
-        step = protocol.next([first])
-        assert isinstance(step, Step)
-        second = step.mechanism.simulate_tally(counts - few, stream)
-        pooled = protocol.next([first, second])
-        assert isinstance(pooled, Estimate)
-        plain = known.estimate(known.simulate_tally(counts, stream))
-        for way, estimate in zip(errors, (plain, step.mechanism.estimate(second), pooled), strict=True):
-            errors[way].append(float(((estimate.value - f) ** 2).sum()))
-        off.append(abs(protocol.theta(first) / theta - 1))
+        asked = drawn_tally(first, few, stream)
+        found = min(1.0, max(0.0, first.theta_of(asked)))
+        second = made(which, (s, found, k), epsilon)
+        rest = second.estimate(drawn_tally(second, counts - few, stream))
+        plain = known.estimate(drawn_tally(known, counts, stream))
+        pooled = pool([first.estimate(asked), rest])
+        for way, estimate, own in zip(errors, (plain, rest, pooled), (counts, counts - few, counts), strict=True):
+            errors[way].append(float(((estimate.value - own / own.sum()) ** 2).sum()))
+        of_all.append(float(((rest.value - population.frequencies) ** 2).sum()))
+        off.append(abs(found / theta - 1))
     shared = {"setting": data, "source": population.name, "mechanism": label, "epsilon": epsilon}
-    told = {"theta_error": float(np.mean(off)), "theta_error_stderr": spread(np.array(off))}
-    exact = theta_error(
-        made((f"u{base}", form), (s, guess if guess is not None else 1 - s / population.k, population.k), epsilon),
-        population.n,
-        theta,
-    )
+    seen = {"theta_error": float(np.mean(off)), "theta_error_stderr": spread(np.array(off))}
     return [
         {
             **shared,
             "series": f"{label}, {way}",
-            "runs": len(found),
-            "n_mse": population.n * float(np.mean(found)),
-            "n_mse_stderr": population.n * (spread(np.array(found)) or math.inf),
-            **told,
-            "theta_error_exact": exact,
+            "runs": len(each),
+            "n_mse": population.n * float(np.mean(each)),
+            "n_mse_stderr": population.n * (spread(np.array(each)) or math.inf),
+            "n_mse_known_exact": float(known.law_effective.mse_sum(s, theta)),
+            "n_mse_of_all": population.n * float(np.mean(of_all)) if way == APART else None,
+            **seen,
+            "theta_error_exact": theta_error(first, population.n, theta),
         }
-        for way, found in errors.items()
+        for way, each in errors.items()
     ]
 
 
@@ -293,8 +323,8 @@ FIGURES = (
         lines(
             replace(ERROR, wide=False, ring="ring"),
             "Error on the paper's four data sets",
-            "Lines: closed forms; rings: simulated. uLH as printed is not private, and not simulated; ours: null "
-            "branch, values disclosed alone. After ULDP Fig. 4.",
+            "Lines: closed forms; rings: simulated. uLH as printed is not private: only its counts are drawn; ours: "
+            "null branch, values disclosed alone. After ULDP Fig. 4.",
             _with_points,
         ),
     ),
@@ -306,8 +336,8 @@ FIGURES = (
         lines(
             replace(ERROR, series="series", wide=False, error="n_mse_stderr"),
             "What it costs not to know the share of harmless answers",
-            "Simulated at the paper's numbers of people; theta learned from 5 % of them, under theta = 0 for uSS and "
-            "uUE. Bars: one standard error. After ULDP Fig. 6.",
+            "Simulated at the paper's numbers of people; theta learned from 5 % of them, under theta = 0 as in "
+            "the paper; those who remain against their own shares. Bars: one standard error. After ULDP Fig. 6.",
         ),
     ),
     Figure("fig8", "Mean absolute error", "Fig. 8", trials, _draw_seen("mae", "Mean absolute error", "Fig. 8")),

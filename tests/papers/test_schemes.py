@@ -1,0 +1,85 @@
+"""Schemes by the names that papers give them, and `form=paper` for all that is as printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.datasets import synthetic
+from deniable.errors import ParameterError, PrivacyError
+from deniable.mechanisms.metric.bipartite import line_min, line_printed
+from deniable.mechanisms.registry import MECHANISMS
+from deniable.papers.schemes import KINDS, SCHEMES, find, try_scheme
+
+LINE: dict[str, Any] = {"epsilon": 0.5, "points": 40}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "same"),
+    [
+        ("brr", LINE, {"rule": "min"}),
+        ("ass", {"epsilon": 4.0, "k": 100}, {"objectives": "paper"}),
+        ("aue", {"epsilon": 4.0, "k": 100}, {"objectives": "paper"}),
+        ("urap", {"epsilon": 1.0, "k": 6, "sensitive": 3, "theta": 0.5}, {"form": "glutf"}),
+    ],
+)
+def test_as_printed_is_form_paper(name: str, given: dict[str, Any], same: dict[str, str]) -> None:
+    """The same mechanism, to the byte of its document."""
+    made = dn.mechanism(name, **given, form="paper")
+    assert made.design == dn.mechanism(name, **given, **same).design
+    assert made.design != dn.mechanism(name, **given).design
+
+
+def test_every_row_that_is_printed_takes_form_paper_and_nothing_twice() -> None:
+    rows = {name: entry.printed for name, entry in MECHANISMS.items() if entry.printed is not None}
+    assert set(rows) == {"ass", "aue", "alh", "athe", "brr", "exponential", "lsrr", "urap"}
+    with pytest.raises(ParameterError, match="rule must be left out with form=paper, got 'mean'"):
+        dn.mechanism("brr", **LINE, form="paper", rule="mean")
+    with pytest.raises(ParameterError, match="form must be paper"):
+        dn.mechanism("brr", **LINE, form="null")
+
+
+def test_the_former_spelling_warns() -> None:
+    with pytest.warns(FutureWarning, match="variant=printed is now form=paper"):
+        old = dn.mechanism("exponential", epsilon=2.0, points=5, variant="printed")
+    assert old.design == dn.mechanism("exponential", epsilon=2.0, points=5, form="paper").design
+
+
+def test_algorithm_3_is_a_rule_for_lines() -> None:
+    """Private as any m is; often one too many. On other spaces there is none."""
+    made = dn.mechanism("brr", epsilon=0.3, points=6, rule="alg3")
+    assert dn.audit(made).holds
+    odd = [n for n in range(4, 60) if line_printed(n, 0.5) != line_min(n, 0.5)]
+    assert odd
+    assert all(line_printed(n, 0.5, even=-1) == line_min(n, 0.5) for n in range(4, 60))
+    with pytest.raises(ParameterError, match="rule must be mean or min where answers are not on a line"):
+        dn.mechanism("brr", epsilon=1.0, distances=dn.Space.vectors([[0, 0], [1, 0], [2, 3]]), rule="alg3")
+
+
+def test_the_staircase_as_printed_is_made_where_it_is_private_only() -> None:
+    made = dn.mechanism("lsrr", epsilon=2.0, points=8, form="paper")
+    assert dn.audit(made).holds
+    with pytest.raises(PrivacyError, match=r"promises epsilon 2, but its exact epsilon here is 2\.2"):
+        dn.mechanism("lsrr", epsilon=2.0, points=9, form="paper")
+
+
+def test_names_are_found_in_any_spelling_and_say_what_they_are() -> None:
+    assert {scheme.kind for scheme in SCHEMES.values()} <= set(KINDS)
+    assert {name for name, one in SCHEMES.items() if one.kind == "reconstruction"} == {
+        *("ppda", "rcf", "apldp", "pbp", "privkvm+"),
+    }
+    assert find("Brr Algorithm 3") is SCHEMES["brr-algorithm-3"]
+    with pytest.raises(ParameterError, match="scheme must be one of"):
+        find("ppta")
+
+
+def test_schemes_are_simulated_and_those_that_see_levels_have_less_error() -> None:
+    """Fixed seed; RCF has about a sixth of AUEM's squared error at this number of people."""
+    people = synthetic("zipf", k=8, n=20_000)
+    found = {name: try_scheme(name, people, runs=30).mse for name in ("rcf", "apldp", "ppda", "pbp", "auem")}
+    assert all(one.value > 0 and one.error > 0 for one in found.values())
+    assert found["rcf"].value + 5 * found["rcf"].error < found["auem"].value
+    with pytest.raises(ParameterError, match=r"This one is dn\.mechanism"):
+        try_scheme("uss", people)

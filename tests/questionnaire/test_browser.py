@@ -1,0 +1,129 @@
+"""The pages of questionnaires in a real browser: a draft saves itself, nothing is in anybody's way, light and dark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deniable.service.questionnaire.document import read
+from pages.asks import Paged
+from pages.browsing import Tab, axe, browser
+from pages.recording import Running
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Running]:
+    with Running(Paged()) as found:
+        yield found
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path) -> Path:
+    """Where pictures go, for people to look at."""
+    found = Path(os.environ.get("DENIABLE_ARTIFACTS", tmp_path))
+    found.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def signed_in(site: Running, context: Any) -> Tab:
+    tab = Tab(context, f"{site.url}/q")
+    tab.errors.clear()  # 401, to sign in
+    tab.page.fill("input[name=key]", site.service.key("administrator")["authorization"].removeprefix("Bearer "))
+    tab.page.click("button")
+    tab.page.wait_for_selector("nav")
+    return tab
+
+
+class Watched:
+    """Looks at every page: sideways, with axe-core, and as a picture."""
+
+    def __init__(self, page: Any, folder: Path, look: str) -> None:
+        self.page, self.folder, self.look = page, folder, look
+        self.rules = axe()
+        self.found: dict[str, Any] = {}
+
+    def look_at(self, name: str) -> None:
+        for width in (360, 1280):
+            self.page.set_viewport_size({"width": width, "height": 800})
+            wide = self.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, f"{name} is {wide} pixels wide"
+            self.page.screenshot(path=self.folder / f"q-{name}-{width}-{self.look}.png", full_page=True)
+        self.page.evaluate(self.rules)
+        for each in self.page.evaluate("axe.run().then((found) => found.violations)"):
+            self.found[f"{name} {each['id']}"] = [node["html"][:200] for node in each["nodes"]][:2]
+
+
+@pytest.mark.parametrize(("look", "language"), [("light", "en"), ("dark", "ar")])
+def test_a_questionnaire_is_written_tried_and_opened(
+    site: Running, chromium: Any, artefacts: Path, look: str, language: str
+) -> None:
+    """By somebody who has never seen it: six questions, two languages, saved without a press, tried, opened."""
+    context = chromium.new_context(color_scheme=look, locale=language, bypass_csp=True)
+    tab = signed_in(site, context)
+    page, watched = tab.page, Watched(tab.page, artefacts, look)
+    watched.look_at("list-empty")
+    page.click('form[action="/q/new"] button')
+    page.wait_for_selector("#draft")
+    for i, kind in enumerate(("yes-no", "one", "rating", "ordered", "number", "time"), start=1):
+        page.click(f'button[value="add:{kind}"]')
+        page.wait_for_selector(f'[id="q.q{i}"]')
+    texts = {"title": "Exams", "who": "Uni Bern", "why": "To plan fair exams.", "people": "20 000"}
+    texts |= {f"q.q{i}.text": f"Question number {i}?" for i in range(1, 7)}
+    texts |= {"q.q2.options": "Law\nPhysics\nHistory", "q.q4.options": "never\nrarely\noften"}
+    texts |= {"q.q3.low_end": "badly", "q.q3.high_end": "well", "q.q5.low": "0", "q.q5.high": "24", "q.q5.unit": "h"}
+    for name, text in texts.items():
+        page.fill(f'[id="{name}"]', text)
+    page.fill("#windows", "twice")
+    page.wait_for_selector('[id="why.windows"]')
+    assert page.input_value("#windows") == "twice", "what was typed is there"
+    watched.look_at("draft-wrong")
+    page.fill("#windows", "1")
+    page.wait_for_selector('[id="why.windows"]', state="detached")
+    id = page.url.rpartition("/")[2].partition("#")[0]
+    asked = read(site.service.store.draft(id).document)
+    assert (asked.people, asked.title, asked.item("q2").options) == (20_000, "Exams", ("Law", "Physics", "History"))
+    page.fill("#tag", "ar" if language == "en" else "fr")
+    page.click('button[value="language:"]')
+    page.wait_for_selector(".tags a")
+    page.click(".tags a")
+    page.wait_for_selector('input[name="title"]')
+    for field in page.query_selector_all("#draft input:not([type=hidden]), #draft textarea"):
+        name = field.get_attribute("name")
+        lines = {"q.q2.options": "أ\nب\nج", "q.q4.options": "د\nه\nو"}
+        field.fill(
+            lines.get(name, f"نص {name.replace('.', ' ')}" if language == "en" else lines.get(name, f"texte {name}"))
+        )
+    watched.look_at("translation")
+    page.click('button[value="back"]')
+    page.wait_for_selector(".tags a")
+    page.click('button[value="next"]')
+    page.wait_for_selector(".grade")
+    watched.look_at("outlook")
+    page.goto(f"{site.url}/q/{id}/preview?language={'ar' if language == 'en' else 'fr'}&dark=1")
+    watched.look_at("preview")
+    page.goto(f"{site.url}/q/{id}/trial")
+    page.click(f'form[action="/q/{id}/trial"] button')
+    page.wait_for_selector("table")
+    watched.look_at("trial")
+    page.goto(f"{site.url}/q/{id}/open")
+    watched.look_at("open")
+    page.click(f'form[action="/q/{id}/open"] button')
+    page.wait_for_url("**/tasks/*")
+    assert site.service.store.draft(id).trial is None
+    page.goto(f"{site.url}/q")
+    watched.look_at("list")
+    tab.fine()
+    assert watched.found == {}
+    context.close()
