@@ -251,7 +251,7 @@ BAD = {
     ),
     "chart's suffix": (
         ["estimate", "good.t", "--chart", "e.gif"],
-        "chart must be a name that ends in one of .html, .png, .svg, .json, got 'e.gif'.",
+        "chart must be a name that ends in one of .html, .png, .svg, .pdf, .json, got 'e.gif'.",
     ),
     "chart's order": (
         ["estimate", "good.t", "--chart", "e.json", "--chart-order", "name"],
