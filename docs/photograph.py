@@ -18,10 +18,10 @@ from deniable.service.demo import BROWSERS, Running, demonstrate
 PEOPLE = 20_000
 
 
-def _keep(page: Page, name: str) -> None:
-    """Write what the window shows."""
+def _keep(page: Page, name: str, whole: bool = False) -> None:
+    """Write what the window shows, or the `whole` page."""
     path = PICTURES / f"{name}.png"
-    path.write_bytes(squeezed(page.screenshot()))
+    path.write_bytes(squeezed(page.screenshot(full_page=whole)))
     print(f"{path.name}: {path.stat().st_size:,} bytes")
 
 
@@ -32,19 +32,19 @@ def _photograph(running: Running, dashboard: Path) -> None:
         raise SystemExit("no Chromium was found; install it to take the pictures")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=["--headless", "--no-sandbox"])
-        phone = chromium.new_page(viewport={"width": 390, "height": 930})
+        phone = chromium.new_page(viewport={"width": 390, "height": 700}, reduced_motion="reduce")
         phone.goto(running.survey)
         phone.wait_for_selector('#survey[data-ready="yes"]')
-        _keep(phone, "survey-start")
+        _keep(phone, "survey-start", whole=True)
         phone.click("#begin")
         phone.wait_for_selector("#answer:not([hidden])")
         phone.locator('fieldset.question:not([hidden]) input[type=radio][value="1"]').check()
-        _keep(phone, "survey-question")
+        _keep(phone, "survey-question", whole=True)
         phone.click("#go")
         phone.click("#send")
         phone.wait_for_selector("#receipt-title:has-text('Thank you')")
         phone.click("#sent summary")
-        _keep(phone, "survey-receipt")
+        _keep(phone, "survey-receipt", whole=True)
         desk = chromium.new_page(viewport={"width": 1000, "height": 900})
         desk.goto(dashboard.as_uri())
         _keep(desk, "dashboard")

@@ -316,6 +316,7 @@ def _plan(line: Line, rng: Random) -> None:
             [("--labels", "a,b,c"), ("--n", "1000"), ("--epsilon", "1"), ("--sensitive", "a")],
             [("--question", "key-value"), ("--k", "6"), ("--n", "1000"), ("--epsilon", "1")],
             [("--question", "release"), ("--points", "6"), ("--epsilon", "1")],
+            [("--promise", "promise.json"), ("--n", "1000")],
             [("--question", "mean"), ("--interval", "0,1"), ("--epsilon", "1"), ("--n", "1000")],
         ]
     )

@@ -181,8 +181,9 @@ def test_a_task_that_costs_too_much_is_declined_before_the_question(site: Runnin
     ready(tab.page)
     for _ in range(2):
         assert tab.page.inner_text("#no h1") == "No question for you this time"
-        assert "would cost more than one collector may learn from this device in a year (2)" in tab.page.inner_text(
-            "#no"
+        assert (
+            "would cost more than one collector may learn from this device in a year (epsilon 2)"
+            in tab.page.inner_text("#no")
         )
         assert tab.page.locator("#start").is_hidden()
         assert tab.page.locator("#answer").is_hidden()

@@ -217,3 +217,28 @@ def test_a_survey_with_several_of() -> None:
         survey.privatize({**people, "films": [["drama", "western", "comedy"]] * n})
     with pytest.raises(ParameterError, match="at most 2 options"):
         Device(survey.mechanisms[1].design).report(FILMS[:3])
+
+
+def test_the_command_of_devices_asks_for_options(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Several of them in one line, none of them with a dash; what is no answer is asked for again."""
+    from datetime import date
+
+    from deniable.service.access.identity import Identity
+    from deniable.service.tasks import Asked, Terms, new_task
+    from deniable_client import Task
+    from deniable_client.command import ask_answer, read_value
+
+    for options, given, wanted in (
+        (FILMS, "horror; drama", ["horror", "drama"]),
+        (4, "3;0", [3, 0]),
+        (FILMS, "-", []),
+    ):
+        m = dn.mechanism("several", domain=dn.Domain.of(options), most=2, epsilon=1.0)
+        task = new_task([Asked(text="Which?", design=m.design)], Terms(opens=date(2026, 11, 16)), Identity(bytes(32)))
+        question = Task.load(task).questions[0]
+        assert question.none == []
+        assert read_value(question, given) == wanted
+        lines = iter(["musical", given])
+        monkeypatch.setattr("builtins.input", lambda *_, lines=lines: next(lines))
+        assert ask_answer(question) == wanted
+        assert "no answer" in capsys.readouterr().out

@@ -143,7 +143,7 @@ def plan(
     ('affine', 0.606)
     >>> from deniable.core.promise.making import promise as made
     >>> [d.name for d in plan(promise=made(item_epsilon=[1, 2, 3, 4], rule="min"), n=1000, top=2).designs]
-    ['optimal', 'ss']
+    ['optimal', 'grr']
     >>> plan(question="key-value", k=1206, n=23_486, epsilon=2.0).best.title
     'kv-ss2 (size = 288)'
     >>> plan(question="release", points=40, epsilon=2.0).best.title

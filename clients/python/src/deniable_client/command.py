@@ -284,12 +284,19 @@ _LISTED_MAX = 50
 
 
 def read_value(question: Question, text: str) -> object:
-    """What a text means as an answer: a label, a number, or pairs KEY=NUMBER; itself if it means none of them.
+    """What a text means as an answer: a label, a number, options with semicolons between, or pairs KEY=NUMBER.
+
+    Itself if it means none of them; for options that nothing is ticked if there is nothing in it but spaces or a dash.
 
     No text is an error: whether a report is sent must not depend on it.
     """
-    if question.explanation.design.pairs:
+    design = question.explanation.design
+    if design.pairs:
         return [_pair(question, part) for part in text.split(",") if part.strip()]
+    if design.domain.options is not None:
+        parts = [part.strip() for part in text.split(";") if part.strip() not in ("", "-")]
+        named = isinstance(question.design["domain"]["ticks"], list)
+        return parts if named else [_number(part, int) for part in parts]
     return _plain(question, text)
 
 
@@ -339,11 +346,15 @@ def ask_strata(task: Task, given: Mapping[str, str]) -> dict[str, str]:
 
 def ask_answer(question: Question) -> object:
     """Ask for the answer until it is one, or the person prefers not to say: None."""
-    pairs = question.explanation.design.pairs
-    if not pairs and question.labels is not None and len(question.labels) <= _LISTED_MAX:
+    pairs, ticks = question.explanation.design.pairs, question.explanation.design.domain.options is not None
+    if not pairs and not ticks and question.labels is not None and len(question.labels) <= _LISTED_MAX:
         chosen = _choose("Your answer", (_RATHER_NOT, *question.labels))
         return None if chosen is _RATHER_NOT else chosen
     told = "KEY=NUMBER,KEY=NUMBER" if pairs else "a label" if question.labels else "a number"
+    if ticks:
+        for option in question.labels or ():
+            print(f"  {printable(option)}")
+        told = f"at most {question.design['domain']['most']} of these with semicolons between, - for none"
     device = question.device(question.explanation.harmless or None)
     while text := input(f"Your answer (nothing if you {_RATHER_NOT}, else {told}): ").strip():
         value = read_value(question, text)

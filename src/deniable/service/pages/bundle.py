@@ -30,6 +30,8 @@ _AROUND = re.compile(r"(?<!import) *([=,;:?(){}\[\]>&|]) *(?!from)")
 """Signs that stand for themselves, whatever is beside them: plus, minus, strokes and less-than do not."""
 _BETWEEN = re.compile(r"(?<![-+*/<]) ([-+*<%]) (?![-+*/!<])")
 """Signs that do between two names or numbers, where none of them is doubled by it."""
+_ONE = re.compile(r"(?<=[;{,])\n(?!import\b|export\b|\Z)")
+"""Ends of lines after signs that end nothing by themselves."""
 _TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 _RUN = re.compile(r"[^\"'`/{}]+")
 _PATTERN = re.compile(r"/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/")
@@ -109,6 +111,7 @@ def _lines(text: str, ends: Callable[[str], str], within: Callable[[str], str] =
         held += [part] if over else []
         written += "\0" if over else part if kind == "text" else within(part)
     lines = "".join(f"{line}\n" for each in written.split("\n") if (line := ends(each)))
+    lines = _ONE.sub("", lines) if within is not str else lines
     return re.sub("\0", lambda _: held.pop(0), lines)
 
 

@@ -45,6 +45,7 @@ SAID = (
     "receipt.title",
     "receipt.has",
     "receipt.told",
+    "receipt.told.level",
     "receipt.may",
     "receipt.open",
     "receipt.means",

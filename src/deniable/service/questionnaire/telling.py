@@ -55,7 +55,7 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
     told = [say("out.answers", count=round(found.answers), n=round(found.answers))]
     for each in found.known:
         item = asked.item(each.question)
-        title = f"{item.text}: " if len(asked.questions) > 1 else ""
+        title = f"{item.text} – " if len(asked.questions) > 1 else ""
         told.append(f"{title}{_about(each, item, say)} ({say('out.grade.' + each.grade)})")
     if len(asked.questions) > 1:
         told.append(say("out.dealt", n=len(asked.questions)))

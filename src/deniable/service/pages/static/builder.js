@@ -41,6 +41,7 @@ if (form && state) {
       if (!answer.ok) return tell("edit.unsaved");
       changed.value = found.changed;
       mark(found.faults);
+      document.getElementById("lacking")?.closest("section")?.remove(); // what it says may be mended
       tell("edit.saved");
     } catch {
       tell("edit.unsaved");

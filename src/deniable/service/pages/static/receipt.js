@@ -28,7 +28,7 @@ export function meaningOf({ task, question, body, level, speak, names }) {
   const code = made("code", bytes.length > 200 ? `${bytes.slice(0, 200)} …` : bytes);
   code.dir = "ltr";
   const sure = tenths >= 1000n ? say("start.promise.nearly") : percent(Math.ceil(Number(tenths)) / 10, 1);
-  const tells = tenths !== null ? say("receipt.told", { percent: sure }) : say(named === null ? "receipt.may" : "receipt.open");
+  const tells = tenths !== null ? say(question.explanation.levels().length ? "receipt.told.level" : "receipt.told", { percent: sure }) : say(named === null ? "receipt.may" : "receipt.open");
   const told = [...parts("receipt.size", { count: body.length }), " ", code];
   return { tells, told, meant: shares && !question.explanation.design.domain.options ? bars(question, shares, speak, names) : [] };
 }
@@ -114,7 +114,8 @@ export function factsOf(entry, place, { say }) {
 
 /** Why there is no question for this device, and what to do. @param {any} error @param {any} speak */
 export function declined({ kind, next, until, most, used, from, same }, { say }) {
-  const amounts = { most: Number(most), used: Number(used), date: new Date(until ?? NaN) };
+  const epsilon = (/** @type {string} */ amount) => say("receipt.epsilon", { amount: Number(amount) });
+  const amounts = { most: epsilon(most), used: epsilon(used), date: new Date(until ?? NaN) };
   const limit = next ? say("budget.places", { date: new Date(next) }) : until ? say("budget.collector", amounts) : say("budget.cost", amounts);
   const wait = from ? say("wait.text", { date: new Date(from) }) : from === "" ? say("wait.never") : say(same ? "wait.same" : "wait.other");
   const lines = kind === "BudgetError" ? [...(next || until ? [say("budget.text")] : []), limit, say("budget.todo")] : [wait];
