@@ -132,7 +132,7 @@ def test_from_draft_to_results(run, tmp_path):
     refused = run("task", "export", id, "--what", "tally", "--out", "t.tally", *DB)
     assert refused.code == 2
     assert "nothing yet" in refused.err
-    assert run("task", "close", id, *DB, "--json").json == {"id": id, "state": "closed", "reports": 6}
+    assert run("task", "close", id, *DB, "--json").json == {"id": id, "state": "closed", "reports": 6, "published": [0]}
     results = run("task", "export", id, *DB, "--json").json
     assert results["windows"][0]["questions"][0]["estimate"]["n"] == 6
     assert run("task", "export", id, "--out", "r.json", *DB).code == 0

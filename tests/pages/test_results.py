@@ -146,6 +146,25 @@ def test_more_than_five_answers_are_small_charts_of_the_same_axis() -> None:
     assert len(part["rows"]) == 40
 
 
+def test_directions_have_no_straight_axis_and_are_not_claimed_where_there_is_none() -> None:
+    service = Paged()
+    m = dn.mechanism("arc", epsilon=1.0, interval=(0, 24))
+    document = task([m], opens=BEGUN, windows=3, budget=20, min_batch=50, results="public")
+    id = service.add(document)
+    for week in range(2):
+        around = np.zeros(m.bulk.k, dtype=np.int64)
+        around[np.linspace(0, m.bulk.k - 1, 96).astype(np.int64)] = 1
+        counted(service, document, [m], week, [around])
+    row = service.store.tasks()[0]
+    known = Intake(row.document)
+    found = views(known.task, windows(service.store, row, known, service.now), "population", "en")
+    part = charts_of(known.task, found[0], found, texts("see", "en"))
+    assert found[0].circular
+    assert (part["trend"], part["rows"]) == ([], [])
+    assert part["sentences"] == [texts("see", "en")("say.nowhere")]
+    assert "No direction can be told." in only_text(service.get(f"/r/{id}?lang=en").body.decode()).text
+
+
 # ---- pages
 
 

@@ -14,11 +14,12 @@ from xml.sax.saxutils import escape
 import pytest
 
 from deniable.errors import DeniableError, FormatError, ParameterError
+from deniable.run.forms import number_of
+from deniable.run.numbers import Doubt, read_number
 from deniable.service.access.identity import Identity
 from deniable.service.questionnaire.complete import cautions, problems
 from deniable.service.questionnaire.document import Questionnaire, dumped, read, written
 from deniable.service.questionnaire.imports import imported, read_file
-from deniable.service.questionnaire.numbers import Doubt, read_number
 from deniable.service.questionnaire.opening import questionnaire_of, task_of
 from deniable.service.questionnaire.telling import in_words
 from deniable_client.task import Task
@@ -299,6 +300,12 @@ def test_numbers_with_two_readings_are_asked_about(text: str) -> None:
     found = read_number(text)
     assert isinstance(found, Doubt)
     assert (found.large, found.small) in ((1000, 1), (12345, 12.345))
+
+
+def test_the_planner_asks_too() -> None:
+    assert number_of("2 000", "people") == 2000
+    with pytest.raises(ParameterError, match=r"people can be read as 1,000 or 1, got '1.000'"):
+        number_of("1.000", "people")
 
 
 # ---- other tools

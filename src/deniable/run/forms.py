@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
+from deniable.run.numbers import Doubt, read_number
 
 __all__ = ["ANSWERS", "NUMBERS", "Form", "number_of"]
 
@@ -29,11 +29,13 @@ class Form:
 
 def number_of(text: str, name: str) -> float:
     """The number in a field that people know under this name."""
-    try:
-        found = float(text)
-    except ValueError:
-        raise ParameterError(f"{name} must be a number, got {text[:40]!r}.") from None
-    require(math.isfinite(found) and abs(found) < _LARGEST, name, text[:40], f"a number below {_LARGEST:,}")
+    found = read_number(text)
+    if isinstance(found, Doubt):
+        either = f"{found.large:,.0f} or {found.small:g}"
+        raise ParameterError(f"{name} can be read as {either}, got {text!r}.", "Write it without a point or comma.")
+    if found is None:
+        raise ParameterError(f"{name} must be a number, got {text[:40]!r}.")
+    require(abs(found) < _LARGEST, name, text[:40], f"a number below {_LARGEST:,}")
     return found
 
 

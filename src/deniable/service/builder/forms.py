@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
+from deniable.run.numbers import Doubt, read_number
 from deniable.service.questionnaire.complete import Fault
 from deniable.service.questionnaire.document import KINDS, LIMITS, Group, Item, Questionnaire, Translated
-from deniable.service.questionnaire.numbers import Doubt, read_number
 
 __all__ = ["Filled", "changed", "done", "fields_of", "language_fields", "translated"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from deniable.errors import DeniableError, FormatError, ParameterError
+from deniable.run.numbers import Doubt, read_number
 from deniable.service.questionnaire.document import LIMITS, Questionnaire, read
-from deniable.service.questionnaire.numbers import Doubt, read_number
 from deniable.service.questionnaire.sheets import sheets_of
 
 __all__ = ["imported", "read_file"]

@@ -136,12 +136,14 @@ def charts_of(task: Task, view: QuestionView, shown: Sequence[QuestionView], t: 
     parts |= {"gaps": [words.gap(m, task, t) for m in view.moments if not m.cells], "groups": [], "pairs": []}
     if view.last is None:
         return parts
+    parts["tables"] = [(moment, _table(view, moment.cells, t)) for moment in reversed(view.published)]
+    if view.circular:
+        return parts
     scale, last = svg.scale_of(view, t), view.last
     listed = _largest(view) if len(view.labels) > MOST else list(range(len(view.labels)))
     chosen = [i for i in listed if i in view.shown]
     parts["axis"] = svg.axis(scale)
     parts["rows"] = [_row(view, i, last.cells[i], scale, t) for i in listed]
-    parts["tables"] = [(moment, _table(view, moment.cells, t)) for moment in reversed(view.published)]
     if len(view.moments) > 1 and len(view.published) > 1:
         split = [chosen] if len(chosen) <= _SEVERAL else [[i] for i in chosen]
         parts["trend"] = [

@@ -15,6 +15,8 @@ from deniable.core.types import Target
 from deniable.errors import DeniableError
 from deniable.estimate.change import Equality, Trend, equality, trend, trends
 from deniable.estimate.result import Comparison, holm
+from deniable.mechanisms.entry import DIRECTION
+from deniable.run.questions import question_of
 from deniable.service.release import OPEN, PUBLISHED, Window
 from deniable.service.results.reading import estimate_in, estimated, strata_of
 from deniable_client.task import Question, Task
@@ -101,6 +103,8 @@ class QuestionView:
     """The answers in the order in which they are asked; none if nothing is published."""
     numbers: bool
     """Whether these are means of numbers, not shares."""
+    circular: bool
+    """Whether they are on a circle, such as the time of day: there is no straight axis for them."""
     several: bool
     """Whether people may have several of the answers, so that their shares need not sum to 1."""
     span: tuple[float, float] | None
@@ -165,7 +169,15 @@ def _view(task: Task, number: int, windows: Sequence[Window], target: Target, wo
     base: dict[str, Any] = {"question": question, "text": words.texts[number], "unit": words.units[number]}
     if not known:
         return QuestionView(
-            **base, labels=(), numbers=False, several=False, span=None, target=target, level=0.95, moments=moments
+            **base,
+            labels=(),
+            numbers=False,
+            circular=False,
+            several=False,
+            span=None,
+            target=target,
+            level=0.95,
+            moments=moments,
         )
     place, last = known[-1]
     own = words.labels[number]
@@ -175,6 +187,9 @@ def _view(task: Task, number: int, windows: Sequence[Window], target: Target, wo
     base |= {"span": tuple(last["interval"]) if numbers else None, "note": last.get("note", "")}
     part = parts[place]
     assert part is not None
+    base["circular"] = question_of(last["mechanism"]).name == DIRECTION
+    if base["circular"]:
+        return QuestionView(**base, several=False, moments=moments)
     base["several"] = _several(part, question)
     groups = tuple(_group(group, question, target) for group in part.get("groups", ()))
     return QuestionView(

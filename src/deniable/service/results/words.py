@@ -51,6 +51,8 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
     last = view.last
     if last is None:
         return []
+    if view.circular and _anywhere(view, last.cells[0]):
+        return [t.html("say.nowhere")]
     if view.numbers:
         unit = f" {view.unit}" if view.unit else ""
         told = {name: number(view, getattr(last.cells[0], name), t) for name in ("value", "low", "high")}
@@ -63,6 +65,13 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
     if view.close and len(view.close) <= _ANSWERS:
         return [t.html("say.close", answers=[bdi(view.labels[i]) for i in view.close])]
     return []
+
+
+def _anywhere(view: QuestionView, cell: Cell) -> bool:
+    """Whether an interval goes round the whole circle."""
+    if view.span is None or cell.low is None or cell.high is None:
+        return True
+    return cell.high - cell.low >= (view.span[1] - view.span[0]) * (1 - 1e-9)
 
 
 def _share(label: str, cell: Cell, t: Texts) -> Markup:
