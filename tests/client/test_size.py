@@ -1,4 +1,4 @@
-"""The client is small: its wheel is under 180,000 bytes, and importing it loads next to nothing."""
+"""The client is small: its wheel is under 190,000 bytes, and importing it loads next to nothing."""
 
 import base64
 import hashlib
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 CLIENT = Path(__file__).parents[2] / "clients" / "python"
-WHEEL_MAX = 180_000
-"""All 41 kinds of kernels that a design may have are in it, each with its proof: a third of its bytes."""
+WHEEL_MAX = 190_000
+"""All 41 kinds of kernels that a design may have are in it, each with its proof, and what verifies files."""
 _HEADERS = 700
 """Bytes of METADATA beside the description, roughly."""
 

@@ -75,8 +75,8 @@ OUTPUTS = [
 ]
 OUTPUTS += ["", "a" * 300 + ".json", "v.txt/x.csv", "r.bin"]
 """Files to read and to write: some are fine, some are not."""
-_READ = {"--labels-file", "--distances", "--data-dir", "--design", "--config", "--matrix", "--values"}
-_WRITTEN = {"--out", "--chart", "--chart-means"}
+_READ = {"--labels-file", "--distances", "--data-dir", "--design", "--config", "--matrix", "--values", "--diff"}
+_WRITTEN = {"--out", "--chart", "--chart-means", "--resume"}
 
 GOOD: Mapping[str, Sequence[str]] = {
     "--k": ["2", "5", "1e1", "1_2"],
@@ -373,6 +373,20 @@ def _files(line: Line, rng: Random) -> None:
     line.places += rng.choice([["r.bin"], ["t.bin"]])
 
 
+def _study(line: Line, rng: Random) -> None:
+    line.places.append(rng.choice(["grr", "ss:size=2"]))
+    line.options += [("--k", "4"), ("--n", "200"), ("--runs", "1"), ("--epsilons", "1")]
+
+
+def _compare(line: Line, rng: Random) -> None:
+    line.places.append(rng.choice(["grr", "ss:size=2", "design.json"]))
+    line.options += [("--epsilon", "1"), ("--k", "4")]
+
+
+def _verify(line: Line, rng: Random) -> None:
+    line.places.append(rng.choice(["design.json", "r.bin", "t.bin"]))
+
+
 def _nothing(line: Line, rng: Random) -> None:
     """A command that needs nothing."""
 
@@ -438,7 +452,10 @@ _START: Mapping[str, Callable[[Line, Random], None]] = {
     "tally": _files,
     "estimate": _files,
     "simulate": _simulate,
+    "study": _study,
+    "compare": _compare,
     "audit": _row,
+    "verify": _verify,
     "reproduce": _paper,
     "attack": _attack,
     "promise": _promise,

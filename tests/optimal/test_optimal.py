@@ -338,6 +338,11 @@ def test_nothing_to_tell_and_nothing_to_hide_are_told_apart(budgets: object, tol
             dn.mechanism("optimal", promise=p, objective=objective)
 
 
+def test_an_audit_says_what_the_design_says_where_less_follows_than_was_given() -> None:
+    m = made(promise=dn.promise(item_epsilon=[1, 2, 3, 4], rule="min"))
+    assert dn.audit(m).verdict == f"The promise is kept. {m.protection.text}"
+
+
 def test_few_values_keep_their_table_and_epsilon_is_that_of_the_promise() -> None:
     assert dn.mechanism("optimal", promise=dn.promise(epsilon=1.0, k=5)).name == "optimal"
     with pytest.raises(dn.ParameterError, match=r"epsilon must be left out, or 1\.0"):

@@ -242,3 +242,21 @@ def test_the_command_of_devices_asks_for_options(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr("builtins.input", lambda *_, lines=lines: next(lines))
         assert ask_answer(question) == wanted
         assert "no answer" in capsys.readouterr().out
+
+
+def test_surveys_with_an_order_and_with_ticks_have_a_bound() -> None:
+    """One question alone has the bound of its own kind, up to what one report tells of it; none is below it."""
+    for asked in ({"age": {"ordinal": 64}}, {"films": {"several": FILMS, "most": 2}}):
+        alone = dn.survey(asked, epsilon=1.0)
+        own = alone.mechanism.properties()["gap"]
+        assert alone.gap is not None
+        assert own <= alone.gap + 1e-12 <= own + 0.5, "with I in place of what its own cells can tell"
+    rng = np.random.default_rng(9)
+    kinds: list[Any] = [2, 5, {"ordinal": 16}, {"several": 6, "most": 2}, {"several": 4}]
+    for _ in range(12):
+        chosen = {f"q{j}": kinds[i] for j, i in enumerate(rng.choice(5, rng.integers(1, 5)))}
+        survey = dn.survey(
+            chosen, epsilon=float(np.exp(rng.uniform(-1, 1))), weights=list(rng.uniform(0.2, 3, len(chosen)))
+        )
+        assert survey.gap is not None
+        assert survey.gap >= -1e-12

@@ -105,7 +105,7 @@ def test_gaps_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _used(text: str) -> set[str]:
     """Ids that a source names: in quotes, or as the beginning of one that is put together."""
-    return set(re.findall(r"[\"'`]([a-z]+(?:\.[a-z0-9]+)*\.?)(?=[\"'`$])", text))
+    return set(re.findall(r"[\"'`]([a-z]+(?:\.[a-z0-9]+)*\.?)(?=[\"'`${])", text))
 
 
 def test_every_text_is_used() -> None:

@@ -149,7 +149,9 @@ def audit(what: object, *, epsilon: float | None = None, promise: Promise | None
         argued = proved(judged, proof)
         found, pairs = _enumerate(what, judged, proof)
         told = getattr(what, "protection", None)
-        told = told.against(promised) if isinstance(told, Protection) and promise is None else None
+        told = told if isinstance(told, Protection) and promise is None else None
+        if told is not None and promised != getattr(what, "epsilon", None):
+            told = told.against(promised)
         broken = breach(argued) or breach(pairs)
         more = getattr(what, "guarantee", None)
         return Audit(name, promised, proof, found, vetted, pairs or argued, broken, more, _keeps(what), told)

@@ -16,7 +16,6 @@ from deniable.core.space import Space
 from deniable.errors import ParameterError
 from deniable.mechanisms.entry import RELEASE
 from deniable.mechanisms.metric.base import MetricMechanism
-from deniable.mechanisms.metric.options import RULES
 from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.spaces import space_of
 from deniable.plan.advice import LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, Aspect, advise, forged, join, relative
@@ -45,7 +44,7 @@ _RULES = {
     "mean": "Reports stay in the domain, and every value favours equally many of them.",
     "min": "Reports stay in the domain, and no value has a larger expected loss than with randomised response.",
 }
-"""What holds of brr with a rule, whatever the other designs are."""
+"""What holds of brr with a rule, whatever the other designs are; the printed closed form is for comparison only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +236,7 @@ def _makers(
             if promise is not None:
                 yield name, partial(_design, name, None, {**where, "promise": arguments(promise)}, bounds)
             continue
-        for own in [{"rule": rule} for rule in RULES] if "rule" in entry.options else [{}]:
+        for own in [{"rule": rule} for rule in _RULES] if "rule" in entry.options else [{}]:
             yield name, partial(_design, name, epsilon, {**where, **own}, bounds)
 
 

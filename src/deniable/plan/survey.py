@@ -20,7 +20,7 @@ from deniable.mechanisms.ordinal.question import Ordinal, ordinal
 from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.survey.blocks import Block, Goal, best_blocks, singles
 from deniable.mechanisms.survey.box import Box
-from deniable.mechanisms.survey.laws import box_costs, least_cost, sampling
+from deniable.mechanisms.survey.laws import box_costs, least_cost, most_information, sampling
 from deniable.mechanisms.survey.survey import SCHEMES, Question, Survey
 from deniable.mechanisms.survey.tabled import TableSurvey
 from deniable.mechanisms.survey.tables import EFFECTS, PAIRS, table_costs, table_parts
@@ -395,9 +395,12 @@ def _costed(name: str, m: Mechanism) -> Question:
         lengths = np.arange(1, m.k + 1)
         ways, share = m.k - lengths + 1, lengths / m.k
         drawn = float((ways * share * (1 - share)).sum() / ways.sum())
-        return made(told["variance_range"] - drawn, drawn)
+        least = told["bound"] * most_information(m.k, m.epsilon) if "bound" in told else None
+        return made(told["variance_range"] - drawn, drawn, least=least)
     if "ticked" in told:  # options of which people tick several, all sets of them being equally common
-        return made(told["mse"], told["ticked"] * (1 - told["ticked"]))
+        spread = told["ticked"] * (1 - told["ticked"])
+        cost = (told["mse"] + spread) / (1 + told["gap"])  # what any design costs at least
+        return made(told["mse"], spread, least=cost * most_information(m.k, m.epsilon))
     plain = row.question == FREQUENCY and m.takes == "values" and m.protection.kind == "LDP"
     known = isinstance(told.get("mse"), float)
     hint = "Mechanisms for shares, means, and keys with values do; others are dealt by deniable.mechanisms.dealt."

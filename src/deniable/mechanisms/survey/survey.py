@@ -24,7 +24,7 @@ from deniable.mechanisms.dealt.estimates import Estimates
 from deniable.mechanisms.dealt.records import columns_by_part
 from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.survey.blocks import Block, Goal, shares_of
-from deniable.mechanisms.survey.bounds import least_sum
+from deniable.mechanisms.survey.bounds import least_sum, simple_bound
 from deniable.mechanisms.survey.box import Box
 from deniable.mechanisms.survey.independence import Independence
 from deniable.mechanisms.survey.joined import TwoWay
@@ -59,6 +59,8 @@ class Question:
     """What variances are divided by before they are weighed: the square of an interval's length."""
     plain: bool = False
     """Whether shares of answers are asked, every answer being protected: then the bound is about it."""
+    least: float | None = None
+    """What any report that tells 1 of it costs at least (Y1); None where that is not known, or where it is plain."""
     free: bool = False
     """Whether it may be asked together with others: its mechanism was not prescribed."""
 
@@ -383,9 +385,14 @@ class Survey:
         whole = math.fsum(w * errors[q.name] for w, q in asked)
         drawn = math.fsum(w * q.spread for w, q in asked)
         told: dict[str, Any] = {"mse_sum": (whole - drawn) / n}
-        if not all(q.plain for _, q in asked):
+        if not all(q.plain or q.least is not None for _, q in asked):
             return told
-        bound = least_sum(self.record, [q.k for _, q in asked], [w for w, _ in asked])
+        if all(q.plain for _, q in asked):
+            bound = least_sum(self.record, [q.k for _, q in asked], [w for w, _ in asked])
+        else:  # what one report tells of all questions adds up to at most I
+            each = (((q.k - 1) / q.k) ** 2 if q.least is None else q.least for _, q in asked)
+            roots = math.fsum(math.sqrt(w * c) for (w, _), c in zip(asked, each, strict=True))
+            bound = roots**2 / simple_bound(self.record)
         return told | {"bound": (bound - drawn) / n, "gap": whole / bound - 1}
 
     def _size(self) -> dict[str, float]:

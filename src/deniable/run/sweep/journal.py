@@ -30,7 +30,8 @@ class Journal:
         if path is None:
             return
         check_output(str(path), "resume")
-        target = Path(path)
+        target = self._target = Path(path)
+        self._new = not target.exists()
         head = {_KIND: _VERSION, "asked": dict(asked)}
         self._file = target.open("a+b")
         try:
@@ -86,10 +87,12 @@ class Journal:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; one that was made for nothing goes."""
         if self._file is not None:
             self._file.close()
             self._file = None
+            if self._new and not self.done:
+                self._target.unlink(missing_ok=True)
 
 
 def _claim(file: BinaryIO, target: Path) -> None:

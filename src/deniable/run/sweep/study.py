@@ -27,6 +27,8 @@ from deniable.run.sweep.workers import done, usual
 
 __all__ = ["study"]
 
+_MOST = 700
+"""Beyond it e^epsilon is not a float."""
 _CHUNK = 2_000_000
 """Reports of a job: what is lost at most, for each process, when a study is stopped."""
 
@@ -102,8 +104,8 @@ def _listed(mechanisms: Any) -> list[Any]:
 def _budgets(epsilons: Any) -> list[float]:
     given = [epsilons] if isinstance(epsilons, int | float) else list(epsilons)
     found = [float(epsilon) for epsilon in given]
-    odd = [epsilon for epsilon in found if not 0 < epsilon < np.inf]
-    require(not odd, "epsilons", odd, "numbers > 0")
+    odd = [epsilon for epsilon in found if not 0 < epsilon <= _MOST]
+    require(not odd, "epsilons", odd, f"numbers > 0 and at most {_MOST}")
     require(len({*found}) == len(found), "epsilons", given, "different from each other")
     return sorted(found)
 
