@@ -223,8 +223,8 @@ def from_functions(
     >>> def keep(value, rng):
     ...     return value if rng.random() < 0.5 else int(rng.integers(4))
     >>> idea = dn.Mechanism.from_functions(keep, lambda report: [report], k=4)
-    >>> idea.support.p, idea.support.q, round(idea.epsilon, 4)
-    (0.625, 0.125, 1.6095)
+    >>> idea.support.p, idea.support.q, round(idea.epsilon, 3)
+    (0.625, 0.125, 1.609)
     """
     from deniable.mechanisms.functions import from_functions as made  # which is made of mechanisms
 
