@@ -221,8 +221,8 @@ def test_devices_answer_every_window_of_what_is_recommended(tmp_path: Path) -> N
 
 @pytest.mark.stat
 def test_the_chance_is_the_one_of_releases() -> None:
-    """Withheld groups of 4,000 simulated windows against the chance that is told (seed 3, six standard errors)."""
-    shares, batch, runs = np.array([0.4, 0.3, 0.15, 0.1, 0.05]), 43, 4000
+    """Withheld groups of 20,000 simulated windows against the chance that is told (seed 3, six standard errors)."""
+    shares, batch, runs = np.array([0.4, 0.3, 0.15, 0.1, 0.05]), 43, 20_000
     places = {"title": "Where?", "values": list("abcde"), "shares": shares.tolist()}
     found = outlook(asked([one(4)], people=3000, response=0.4, groups=[places]))
     told = found.chance_of(batch, 1.0)
