@@ -28,7 +28,7 @@ def test_leaky_recipes_are_refuted_with_exit_code_1(run, name):
     ("name", "options", "loss"),
     [
         ("exponential", ("--points", 40), 11.344970686886995),
-        ("exponential", ("--points", 40, "--variant", "printed"), 12.313769697301197),
+        ("exponential", ("--points", 40, "--form", "paper"), 12.313769697301197),
         ("laplace", ("--points", 40), 11.344970686886995),
         ("geometric", ("--points", 40), 14.293891285890727),
     ],

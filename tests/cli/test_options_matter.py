@@ -73,7 +73,7 @@ DESIGN: Mapping[str, Case] = {
     "--distances": ("brr --epsilon 1", "near.csv", "far.csv"),
     "--rule": ("brr --epsilon 1 --points 20", "mean", "min"),
     "--tie": ("brr --epsilon 1 --points 8 --size 3", "low", "high"),
-    "--variant": ("exponential --epsilon 1 --points 5", "calibrated", "printed"),
+    "--variant": ("laplace --epsilon 1 --points 5", "truncate", "clamp"),
     "--window": ("pm --epsilon 2 --interval 0,1 --points 64", "best", "paper"),
     "--cells": ("affine --epsilon 1 --k 7", "8", "40"),
     "--tolerance": ("affine --epsilon 1 --k 30", "0", "0.5"),
