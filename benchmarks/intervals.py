@@ -32,6 +32,7 @@ from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError
 from deniable.estimate.result import Part
 from deniable.mechanisms.keyvalue.pairs import PairSets
+from deniable_client.kernels.box import number_of
 from deniable_client.kernels.keyvalue import GRID
 
 SEED, RUNS, QUICK_RUNS, LEVEL = 20261116, 2000, 50, 0.95
@@ -129,6 +130,8 @@ def of(family: str, name: str, epsilon: float, n: int) -> Iterator[Setting]:
     if name == "arc":
         for population in HOURS:
             yield Setting("direction", name, epsilon, n, "mean", population, {"interval": (0, 24), "points": 48})
+    elif name == "several":
+        yield Setting("ticks", name, epsilon, n, "frequency", options={"k": 4, "most": 2})
     elif family == "survey":
         yield Setting(family, name, epsilon, n, MARGINS.get(name, name), options={"sizes": SIZES})
     elif family in ("optimal", "release"):
@@ -182,7 +185,7 @@ def measure(s: Setting, runs: int, seed: int = SEED) -> list[dict[str, Any]]:
     """Shares of runs whose intervals contain the truth, by part, label and target; notes are those on this label."""
     m = make(s)
     rng = dn.simulation(seed ^ zlib.crc32(repr((s.mechanism, s.epsilon, s.n, s.population)).encode()))
-    run = {"numeric": _numbers, "keyvalue": _pairs, "direction": _directions, "survey": _several}.get(s.family, _values)
+    run = RUNS_OF.get(s.family, _values)
     hits: dict[tuple[str, str, str], list[bool]] = {}
     widths: dict[tuple[str, str, str], list[float]] = {}
     notes: dict[tuple[str, str, str], list[str]] = {}
@@ -305,6 +308,21 @@ def _several(s: Setting, m: Any, rng: dn.Simulation, runs: int) -> Iterator[Run]
         yield _parts(m, tally), {s.part: (own, whole)}, seen
 
 
+TICKED = {(): 0.2, (0,): 0.38, (1,): 0.18, (0, 1): 0.2, (0, 3): 0.02, (1, 3): 0.02}
+"""Shares of people who tick these of four options."""
+
+
+def _ticks(s: Setting, m: Any, rng: dn.Simulation, runs: int) -> Iterator[Run]:
+    """What people tick: shares of those who tick each option."""
+    f = np.zeros(m.k)
+    for chosen, share in TICKED.items():
+        f[number_of(chosen, m.options)] = share
+    counts = rng.generator().multinomial(s.n, f, size=runs)
+    ticked, seen = m.bulk.stands_for, {"frequent": 0, "absent": 2, "rare": 3}
+    for tally, people in zip(_tallies(m, counts, rng), counts, strict=True):
+        yield _parts(m, tally), {"frequency": (people / s.n @ ticked, f @ ticked)}, seen
+
+
 def _pairs(s: Setting, m: Any, rng: dn.Simulation, runs: int) -> Iterator[Run]:
     """One pair each; values of a key are 0.2 to 1 (mean 0.6), so that rounding them to an end adds noise."""
     f, seen = shares(m.k, [(1, 2, 3)])
@@ -324,6 +342,10 @@ def _pairs(s: Setting, m: Any, rng: dn.Simulation, runs: int) -> Iterator[Run]:
             own = np.where(held > 0, sums / np.maximum(held, 1), np.nan)
             truths = {"frequency": (held / s.n, f), "mean": (own, whole)}
             yield _parts(m, m.tally(reports[part])), truths, seen
+
+
+RUNS_OF = {"numeric": _numbers, "keyvalue": _pairs, "direction": _directions, "survey": _several, "ticks": _ticks}
+"""How people answer, by what they are asked; single values otherwise."""
 
 
 def _parts(m: Any, tally: dn.Tally) -> Parts | None:

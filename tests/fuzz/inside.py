@@ -576,6 +576,7 @@ def _same(rng: Random, words: Sequence[str], made: Document) -> list[int]:
 
 PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
     "certificate": lambda rng, *_: [[rng.randint(-9, 9) for _ in range(5)] for _ in range(rng.randint(0, 2))],
+    "multipliers": lambda rng, *_: [[rng.randint(0, 9) for _ in range(4)] for _ in range(rng.randint(0, 2))],
     "whole": _whole,
     "ticks": lambda rng, words, made: int(made["ticks"]),
     "wholes": lambda rng, words, made: [0, 1],

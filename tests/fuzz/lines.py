@@ -214,6 +214,8 @@ def files(folder: Path) -> None:
         "old.json": "{}",
     }
     texts |= {"design.json": json.dumps(m.design), "c.toml": "port = 8002\n"}
+    asked = {"questionnaire": 1, "title": "Exams", "who": "Uni", "why": "To plan.", "people": 2000}
+    texts["questionnaire.json"] = json.dumps(asked | {"questions": [{"kind": "yes-no", "text": "Did you?"}]})
     texts |= {
         "promise.json": '{"points": [0, 1, 2], "epsilon": 0.5}',
         "losses.csv": "0,1,2\n1,0,1\n2,1,0\n",
@@ -364,6 +366,11 @@ def _survey_files(line: Line, rng: Random) -> None:
     line.places += ["survey.json", "s.bin"]
 
 
+def _survey_simulate(line: Line, rng: Random) -> None:
+    line.places.append("survey.json")
+    line.options += [("--runs", "1"), *rng.choice([[("--n", "50")], [("--data", "answers.csv")]])]
+
+
 def _survey_table(line: Line, rng: Random) -> None:
     _survey_files(line, rng)
     line.options.append(("--of", "a,b"))
@@ -402,6 +409,11 @@ def _database(line: Line, rng: Random) -> None:
 
 def _new_task(line: Line, rng: Random) -> None:
     line.options += [("--design", "design.json"), ("--question", "How often?"), DATABASE]
+
+
+def _questionnaire(line: Line, rng: Random) -> None:
+    line.places.append(rng.choice(["questionnaire.json", TASK["id"]]))
+    line.options += [DATABASE, *rng.choice([[], [("--out", "new.json")]])]
 
 
 def _next_task(line: Line, rng: Random) -> None:
@@ -466,10 +478,12 @@ _START: Mapping[str, Callable[[Line, Random], None]] = {
     "survey tally": _survey_files,
     "survey estimate": _survey_files,
     "survey table": _survey_table,
+    "survey simulate": _survey_simulate,
     "release": _near,
     "serve": _database,
     "task new": _new_task,
     "task next": _next_task,
+    "task questionnaire": _questionnaire,
     "task list": _database,
     "task show": _task,
     "task open": _task,

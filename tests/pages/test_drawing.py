@@ -24,7 +24,7 @@ from deniable.service.pages import asking, charts, drawing, survey
 from deniable.service.pages.asking import regions
 from deniable.service.pages.charts import picture
 from deniable.service.pages.drawing import Renderer
-from deniable.service.pages.render import page
+from deniable.service.pages.render import refused
 from pages.asks import Paged, mechanisms, signed_in, task
 from pages.conftest import Shown
 
@@ -97,7 +97,7 @@ def test_the_planner_draws_whatever_is_written_in_its_form() -> None:
 
 
 def test_pages_show_marks_for_what_they_cannot_have() -> None:
-    found = page("refused.html", title="a\x00\ud800<b>", text="c\ufffe").body
+    found = refused(404, "a\x00\ud800<b>", "c\ufffe").body
     assert b"\x00" not in found
     assert "a\ufffd\ufffd&lt;b&gt;" in bytes(found).decode()
 
@@ -192,10 +192,10 @@ def test_a_page_is_drawn_once_however_many_ask_for_it(monkeypatch: pytest.Monkey
     made: list[str] = []
     real = survey.asked
 
-    def slow(given: Any) -> Any:
+    def slow(given: Any, tag: str) -> Any:
         made.append(given.id)
         time.sleep(0.02)  # long enough for others to ask
-        return real(given)
+        return real(given, tag)
 
     monkeypatch.setattr(survey, "asked", slow)
     service = Paged()

@@ -55,7 +55,7 @@ def test_errors_of_means_have_the_unit_of_the_numbers() -> None:
 def test_pages_ask_for_answers_and_for_numbers() -> None:
     forms = {row.form.kind: row for row in QUESTIONS.values() if row.form is not None}
     assert {kind: row.name for kind, row in forms.items()} == {"shares": "frequency", "mean": "mean"}
-    filled = {"answers": "a\n b \n\n", "sensitive": "a", "low": "0", "high": "1e2"}
+    filled = {"answers": "a\n b \n\n", "sensitive": "a", "low": "0", "high": "100"}
     for kind, told in (("shares", {"top": 6, "sensitive": "a"}), ("mean", {"interval": "0,100"})):
         form = forms[kind].form
         assert form is not None

@@ -73,6 +73,6 @@ register([Table], {
   exponential: form("table", { "variant?": "word calibrated printed" }),
   laplace: form("table", { "variant?": "word truncate clamp" }),
   geometric: form("table"),
-  lsrr: form("table", { "variant?": "word calibrated rank", "size?": "whole" }),
+  lsrr: form("table", { "variant?": "word calibrated rank printed", "size?": "whole" }),
 });
 register([], { explicit: form("table") }, [BASES]);

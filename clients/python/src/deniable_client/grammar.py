@@ -122,7 +122,7 @@ _PLAIN: Mapping[str, Form] = {
     "exponential": Form(_one_of("table"), {"variant?": "word calibrated printed"}),
     "laplace": Form(_one_of("table"), {"variant?": "word truncate clamp"}),
     "geometric": Form(_one_of("table")),
-    "lsrr": Form(_one_of("table"), {"variant?": "word calibrated rank", "size?": "whole"}),
+    "lsrr": Form(_one_of("table"), {"variant?": "word calibrated rank printed", "size?": "whole"}),
     "sw": Form(_one_of("window"), {"m": "whole m"}),
     "pm": Form(_one_of("window"), {"m": "whole m"}),
     "duchi": Form(_one_of("leaning")),
