@@ -23,7 +23,7 @@ from typer.main import get_command
 from deniable.cli.app import build
 from deniable.service.http.app import ROWS
 from deniable.service.metrics import Metrics
-from deniable.service.settings import PREFIX, rows, settings
+from deniable.service.settings import PREFIX, Settings, rows, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -134,6 +134,7 @@ def test_the_unit_is_one() -> None:
     assert set(unit.sections()) == {"Unit", "Service", "Install"}
     service = unit["Service"]
     assert service["User"] == "deniable"
+    assert int(service["TimeoutStopSec"]) > Settings().stop_seconds
     words = shlex.split(service["ExecStart"])
     assert words[1:3] == ["serve", "--config"]
     assert f"cp deploy/deniable.toml {words[3]}" in PAGE

@@ -51,7 +51,7 @@ def test_the_bound_is_attained_by_some_report_and_exceeded_by_none(name, case):
     """The r targets are the best ones for the forger: the r largest weights of a report."""
     m = dn.mechanism(name, **case)
     found = -np.sort(-weights(m), axis=1)
-    for r in range(1, m.k):
+    for r in range(1, min(m.k, found.shape[1])):
         pull = float(MECHANISMS[name].traits.pull(m, r))
         assert max(pull, 0) == pytest.approx(max(found[:, :r].sum(axis=1).max(), 0), rel=1e-9), r
 

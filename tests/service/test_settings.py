@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 from pathlib import Path
 from typing import Any
@@ -100,17 +99,6 @@ def test_the_sample_of_settings_is_read(tmp_path: Path) -> None:
         file = tmp_path / f"{number}.toml"
         file.write_text(text)
         assert settings({}, file=str(file), environment={}) != Settings()
-
-
-def test_the_sample_unit_starts_the_service() -> None:
-    (text,) = sample("ini")
-    unit = configparser.ConfigParser(interpolation=None, strict=False)
-    unit.optionxform = str  # type: ignore[assignment,method-assign]
-    unit.read_string(text)
-    command = unit["Service"]["ExecStart"].split()
-    assert command[1:] == ["serve", "--config", "/etc/deniable.toml"]
-    stop = int(unit["Service"]["TimeoutStopSec"])
-    assert stop > Settings().stop_seconds
 
 
 def test_the_sample_settings_of_a_server_are_those_that_are_looked_at() -> None:

@@ -118,7 +118,20 @@ _TAKEN = [
 ]
 _TAKEN += ["column", "columns", "level_column", "duplicates", "format", "delimiter", "text_encoding", "compression"]
 _TAKEN += ["no_header", "header", "values", "data", "out", "target", "save", "force", "n", "runs", "seed", "level"]
-_TAKEN += ["project", "chart", "promise", "tuned", "reports", "version", "engine", "master", "table", "fakes", "people", "names"]
+_TAKEN += [
+    "project",
+    "chart",
+    "promise",
+    "tuned",
+    "reports",
+    "version",
+    "engine",
+    "master",
+    "table",
+    "fakes",
+    "people",
+    "names",
+]
 _TAKEN += ["prior", "config", "database", "question", "subject", "after", "window_days", "min_batch"]
 _TAKEN += ["file", "weights", "stderr", "tables", "scheme"]
 """Arguments of `mechanism`, and what commands call their own arguments and options: no option may have these names."""
