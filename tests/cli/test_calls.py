@@ -55,7 +55,7 @@ def problems(line: lines.Line, done, before: dict[str, bytes | None], after: dic
     """What is wrong with what a line did."""
     found = []
     changed = {name for name in {*before, *after} if before.get(name, ()) != after.get(name, ())}
-    named = {value for flag, value in line.options if flag in ("--out", "--chart", "--chart-means")}
+    named = {value for flag, value in line.options if flag in ("--out", "--chart", "--chart-means", "--resume")}
     named |= {*line.places} if line.command == "store backup" else set()
     urls = {value for flag, value in line.options if flag == "--database" and value}
     bases = {url.removeprefix("sqlite:///") for url in urls}
@@ -72,7 +72,7 @@ def problems(line: lines.Line, done, before: dict[str, bytes | None], after: dic
         message = told(line, done)
         what, which = line.done[0] if len(line.done) == 1 else ("", "")
         given = {str(value).removeprefix("sqlite:///") for flag, value in line.options if flag == which and value}
-        values = {value for value in given if len(value) > 3}
+        values = {value if len(value) > 3 else repr(value) for value in given}
         if what in ("odd", "more", "no value", "misspelt") and not any(name in message for name in {which, *values}):
             found.append(f"{which} is not named")
     return found

@@ -58,7 +58,7 @@ class _Compared:
         return not self < other
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __floordiv__ = _no
-    __eq__ = __gt__ = __le__ = __index__ = __int__ = __bool__ = _no
+    __eq__ = __gt__ = __le__ = __index__ = __int__ = __bool__ = to_bytes = _no
     __hash__ = None  # type: ignore[assignment]
 
 

@@ -20,11 +20,13 @@ from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.base import Mechanism
 from deniable.randomness import Simulation, simulation
 
-__all__ = ["attack", "best_guesses"]
+__all__ = ["attack", "best_guesses", "check_size"]
 
 _TARGETS = ("value", "level")
 """What can be guessed."""
 
+VALUES_MAX = 1 << 22
+"""Values among which a guess is made: a prior and the likelihoods of a report are lists of so many numbers."""
 _REPORTS = 20_000
 """Reports that are attacked unless told otherwise."""
 
@@ -121,6 +123,12 @@ class Attack(Same):
         }
 
 
+def check_size(m: Mechanism) -> None:
+    """Refuse to guess among more values than are weighed one by one."""
+    hint = "A guess of one number among so many is hardly ever right; attack sw, pm or hm with fewer points."
+    require(m.k <= VALUES_MAX, f"values of {m.name}", m.k, f"at most {VALUES_MAX:,} to be guessed", hint)
+
+
 def attack(
     m: Mechanism | Channel,
     *,
@@ -152,6 +160,7 @@ def attack(
     if not isinstance(m, Mechanism):
         hint = "Make one with dn.mechanism(...); chances become a channel by dn.Channel.from_matrix(...)."
         raise ParameterError(f"attack takes a mechanism or a channel, got {type(m).__name__}.", hint)
+    check_size(m)
     if target == "level":
         return _attack_level(m, prior, int(reports), seed, progress or _unheard)
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)

@@ -45,12 +45,14 @@ def attack(
     Example: deniable attack oue --epsilon 2 --k 100 --prior zipf
     """
     from deniable.audit.reconstruction import attack as run
+    from deniable.audit.reconstruction import check_size
 
     if tuned:
         hint = "Only ass, aue, alh, athe and ssmix are chosen for a prior."
         require("prior" in choice.entry.options, "tuned", choice.name, "left out for this mechanism", hint)
         choice = replace(choice, options={**choice.options, "prior": prior})
     m = choice.make(None if choice.domain_stands else domain_of_prior(prior))
+    check_size(m)
     known = read_prior(prior, m.domain, seed)
     announcement = f"attacking {reports} reports of {m.name} under the prior {prior}, seed {seed}"
     with out.progress("attacking", announcement) as progress:

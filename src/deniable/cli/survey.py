@@ -263,6 +263,7 @@ def table(
     two = split(questions, "of")
     require(len(two) == 2, "of", questions, "two names of questions, with a comma between")
     made = read_survey(survey)
+    require(set(two) <= set(made.names), "of", questions, f"two of {', '.join(made.names)}")
     out.note(f"estimating from {', '.join(map(named, files))}")
     with out.progress("tallying") as progress:
         counted = count_files(files, design=made.design(), progress=progress)

@@ -172,8 +172,8 @@ def check_level_report(level_report: str, level_epsilon: float | None, t: int) -
     if t == 1 or level_report == "none":
         return "none", None
     hint = "It protects the level that a person chose."
-    number = isinstance(level_epsilon, Real) and not isinstance(level_epsilon, bool) and level_epsilon > 0
-    require(number, "level_epsilon", level_epsilon, "a number > 0", hint)
+    number = isinstance(level_epsilon, Real) and not isinstance(level_epsilon, bool) and 0 < level_epsilon <= 700
+    require(number, "level_epsilon", level_epsilon, "a number > 0, at most 700", hint)
     return level_report, check_epsilon(cast(float, level_epsilon))
 
 

@@ -107,6 +107,7 @@ def simulate(
 
     `rmse`: root of the mean squared error over runs and answers; `stderr`: what estimates say of themselves (for the
     population), the same way; `covered`: share of 95 % intervals for the population that hold what is true of them;
+    `stderr` is None where variances that few people leave uncertain add up to less than 0;
     `rare`: of how many means too few people have the key, which are left out. Parts are dealt anew in every run.
     """
     require(is_whole(runs, 1, _RUNS_MOST), "runs", runs, f"a whole number from 1 to {_RUNS_MOST:,}")
@@ -148,7 +149,7 @@ def _summary(rows: FloatArray) -> dict[str, Any]:
     squares, stated, covered = means
     return {
         "rmse": None if squares is None else squares**0.5,
-        "stderr": None if stated is None else stated**0.5,
+        "stderr": None if stated is None or stated < 0 else stated**0.5,
         "covered": covered,
         "runs": len(rows),
         "rare": int(rows[:, 3].sum()),

@@ -216,7 +216,8 @@ def _translations(given: object) -> Mapping[str, Translated]:
 
 def _by_name(given: object, known: Sequence[str], where: str) -> Mapping[str, Mapping[str, Any]]:
     """Texts of questions or groups in another language, by their names."""
-    _need(isinstance(given, Mapping) and len(given) <= LIMITS["questions"], where, "texts by name", given)
+    need = 'texts by the names of questions or groups, such as {"copied": {"text": ".."}}'
+    _need(isinstance(given, Mapping) and len(given) <= LIMITS["questions"], where, need, given)
     found: dict[str, Mapping[str, Any]] = {}
     for name, texts in given.items():  # type: ignore[attr-defined]  # it is a mapping
         told = _allowed(texts, known, f"{_named(name, where)} in the {where}")

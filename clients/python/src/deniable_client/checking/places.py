@@ -20,7 +20,7 @@ _TASK = re.compile(r".*/v1/tasks/([0-9a-f]{64})/?")
 _SECONDS = 20
 
 
-def verify_place(place: str) -> Verdict:
+def verify_place(place: str, name: str = "FILE") -> Verdict:
     """Verify a file, an address (https, or http to this machine; no redirects), or standard input for `-`."""
     if place.startswith(("http:", "https:")):
         from deniable_client.ledger.http import fetch  # for those who have an address
@@ -29,23 +29,23 @@ def verify_place(place: str) -> Verdict:
         try:
             data = fetch(place, _SECONDS, BYTES_MAX)
         except LedgerError as error:
-            raise ParameterError(f"FILE {place!r} cannot be fetched: {error.message}") from error
-        return _verified(io.BytesIO(data), place, None if found is None else found[1])
+            raise ParameterError(f"{name} {place!r} cannot be fetched: {error.message}") from error
+        return _verified(io.BytesIO(data), place, name, None if found is None else found[1])
     if place == "-":
-        return _verified(sys.stdin.buffer, place)
+        return _verified(sys.stdin.buffer, place, name)
     try:
         with Path(place).open("rb") as stream:
-            return _verified(stream, place)
+            return _verified(stream, place, name)
     except OSError as error:
-        told = f"FILE {place!r} cannot be read ({error.strerror})."
+        told = f"{name} {place!r} cannot be read ({error.strerror})."
         raise ParameterError(told, "Name a file or an address.") from error
 
 
-def _verified(stream: BinaryIO, place: str, expect: str | None = None) -> Verdict:
+def _verified(stream: BinaryIO, place: str, name: str, expect: str | None = None) -> Verdict:
     try:
         return verify(stream, expect=expect)
     except FormatError as error:
-        raise ParameterError(f"FILE {place!r} cannot be verified: {error.message}", error.hint) from error
+        raise ParameterError(f"{name} {place!r} cannot be verified: {error.message}", error.hint) from error
 
 
 def verify_places(place: str, other: str | None = None) -> tuple[dict[str, Any], list[str], bool]:
@@ -56,7 +56,7 @@ def verify_places(place: str, other: str | None = None) -> tuple[dict[str, Any],
     one = verify_place(place)
     if other is None:
         return one.told(), list(one.lines), one.holds
-    two = verify_place(other)
+    two = verify_place(other, "--diff")
     if one.document is None or two.document is None or one.kind != two.kind:
         told = f"a {one.kind} and a {two.kind}"
         raise ParameterError(
