@@ -231,7 +231,7 @@ def test_the_demonstration_draws(run, tmp_path):
     assert b"vegaEmbed" in (folder / "estimate.html").read_bytes()
     page = (folder / "dashboard.html").read_text()
     assert "What is your job?" in page
-    assert "data:image/svg+xml;base64," in page
+    assert "<svg" in page
     assert "http" not in re.sub("http://www.w3.org|http://127.0.0.1", "", page)
     assert (folder / "dashboard.png").is_file() == any(map(shutil.which, BROWSERS))
 

@@ -110,7 +110,7 @@ def test_each_kind_of_question_is_answered(
     page.screenshot(path=artefacts / f"survey-{kind}-4.png", full_page=True)
     assert "people who send exactly this" in page.inner_text("#meant") or kind == "ratings"
     told = page.inner_text("#outcome").removeprefix("The collector has your report. ")
-    assert told.startswith(("Whoever saw this report and thought two ", "It names your answer openly"))
+    assert told.startswith(("Whoever saw this report", "It names your answer openly"))
     assert "Left for this collector" in page.inner_text("#facts")
     (request,) = proxy.sent("/reports")
     body = b64decode(json.loads(request.body)["reports"][0]["report"])

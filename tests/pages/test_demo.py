@@ -79,6 +79,6 @@ def test_a_demonstration_is_kept_until_it_is_ended(tmp_path: Path, by: signal.Si
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(found[0], timeout=60)
     kept = (tmp_path / "dashboard.html").read_text("utf-8")
-    assert 'src="data:image/svg+xml' in kept
+    assert "<svg" in kept
     assert not re.search(r'(?:src|href)="/static', kept)
     assert "<script" not in kept

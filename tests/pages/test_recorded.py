@@ -13,7 +13,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.types import FloatArray
-from pages.asks import Paged, mechanisms, task
+from pages.asks import OFTEN, Paged, mechanisms, task
 from pages.browsing import Tab, answer, browser, check, ready, send
 from pages.ranks import permutation
 from pages.recording import Proxy, Running
@@ -130,8 +130,8 @@ def test_a_page_that_waited_with_one_answer_would_be_noticed(chromium: Any) -> N
 KINDS = {"choice": 4, "sensitive": 4, "level": 3, "number": 3, "places": 4, "ratings": 3}
 """Answers that are tried of each kind of question."""
 PLANTED = tuple(
-    f"{more}await ledger.flush(origin, {{ task }})"
-    for more in ("", "if ([...$('answer').elements][2].checked) Math.max(1, 2); ")
+    f"{more}await ledger.flush(origin,{{task:this.task}})"
+    for more in ("", f"if ($('said').textContent === '{OFTEN[1]}') Math.max(1, 2); ")
 )
 """What the page's script is made to do more for the second of the answers: one comparison."""
 

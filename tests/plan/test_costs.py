@@ -16,6 +16,8 @@ from tiers import every
 
 ROWS = {name: entry for name, entry in MECHANISMS.items() if entry.question in (FREQUENCY, "key-value")}
 LEVELS = ("pldp", "upldp")
+AT_LEVELS = [(n, c) for n in LEVELS for c in MECHANISMS[n].small if c.get("base") != "affine"]
+"""Designs whose tallies count the answers that reports support; those of affine count the reports themselves."""
 NOISY = ("she",)
 """Reports whose largest numbers are too rare to be drawn."""
 CASES = [
@@ -56,7 +58,7 @@ def test_the_bound_is_attained_by_some_report_and_exceeded_by_none(name, case):
         assert max(pull, 0) == pytest.approx(max(found[:, :r].sum(axis=1).max(), 0), rel=1e-9), r
 
 
-@pytest.mark.parametrize(("name", "case"), every(4, [(n, c) for n in LEVELS for c in MECHANISMS[n].small]))
+@pytest.mark.parametrize(("name", "case"), every(4, AT_LEVELS))
 def test_the_bound_at_levels_is_the_rise_by_the_best_of_all_forged_reports(name, case):
     """A thousandth of forged reports among very many expected ones: what the estimator itself makes of them."""
     m = dn.mechanism(name, **case)

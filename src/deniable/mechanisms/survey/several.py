@@ -322,6 +322,10 @@ class Several(Mechanism):
         found = super().estimate(tally)
         return replace(found, steps=(*found.steps, "people tick several options: shares do not sum to 1"))
 
+    def _fit(self, data: object, method: str, options: object) -> NoReturn:
+        hint = "estimate() gives the share of people who tick each option."
+        raise ParameterError("reports of ticks are about sets of options: their shares cannot be fitted.", hint)
+
     # ---- closed forms
 
     def _numbers(self, weights: Weights, n: float) -> dict[str, Any]:
