@@ -100,7 +100,7 @@ BAD = {
     ),
     "needed and left out": (
         ["design", "pldp", "--levels", "1,2", "--k", 10],
-        "--level-epsilon must be a number > 0, but it was left out.",
+        "--level-epsilon must be a number > 0, at most 700, but it was left out.",
     ),
     "all but no number": (
         ["plan", "--k", 9, "--n", 9, "--epsilon", 1, "--top", 0],

@@ -56,7 +56,7 @@ CASES = {
     ),
     "level-epsilon": (
         ("design", "pldp", "--levels", "0.5,1", "--k", 4, "--level-epsilon", 0),
-        "--level-epsilon must be a number > 0, got 0.0",
+        "--level-epsilon must be a number > 0, at most 700, got 0.0",
     ),
     "share": (
         ("design", "ssmix", "--epsilon", 1, "--k", 4, "--share", 0.5),
