@@ -97,9 +97,10 @@ def _element(element: Mapping[str, Any], language: str) -> dict[str, Any] | None
         return common | {"kind": "one", "options": options[: LIMITS["options"]], "other": other}
     if kind in _TICKED and options:
         most = element.get("maxSelectedChoices")
-        fits = isinstance(most, int) and not isinstance(most, bool) and 0 < most < len(options) + other
-        ticks = {"kind": "several", "options": options[: LIMITS["options"]], "other": other}
-        return common | ticks | ({"most": min(most, LIMITS["ticks"])} if fits else {})
+        ticks: dict[str, Any] = {"kind": "several", "options": options[: LIMITS["options"]], "other": other}
+        if isinstance(most, int) and not isinstance(most, bool) and 0 < most < len(options) + other:
+            ticks["most"] = min(most, LIMITS["ticks"])
+        return common | ticks
     if kind == "boolean":
         return common | {"kind": "yes-no"}
     if kind == "rating":
