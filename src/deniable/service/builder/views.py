@@ -14,11 +14,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, FormatError
 from deniable.service.access.identity import Identity
 from deniable.service.access.keys import KEY_ROLES, Role
 from deniable.service.builder import forms
 from deniable.service.builder.trial import trial
+from deniable.service.builder.uploads import MULTIPART, sent_by
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
@@ -97,14 +98,17 @@ async def new(collector: Collector, request: Request) -> Response:
 
 
 async def taken(collector: Collector, request: Request) -> Response:
-    """A draft from the file of ours, or of another tool, that was pasted."""
-    fields = await form_of(collector, request)
-    pasted = fields.get("document", "")
+    """A draft from the file of ours, or of another tool, that was chosen or pasted."""
+    fields = await sent_by(collector, request)
+    pasted, file = fields.get("document", b""), fields.get("file", b"")
     try:
-        asked, left = await asyncio.to_thread(imported, pasted.encode())
+        if not file and not pasted.strip():
+            raise FormatError(_say(request)("list.nothing"))
+        asked, left = await asyncio.to_thread(imported, file or pasted)
     except DeniableError as error:
         rows = [(row, read(row.document)) for row in await asyncio.to_thread(collector.store.drafts)]
-        return _page(request, "questionnaires.html", 422, rows=rows, problem=f"{error}", pasted=pasted)
+        kept = pasted.decode(errors="replace")
+        return _page(request, "questionnaires.html", 422, rows=rows, problem=f"{error}", pasted=kept)
     id = secrets.token_hex(8)
     await _kept(collector, DraftRow(id, 1, dumped(asked)))
     if left:
@@ -516,7 +520,14 @@ def _row(path: str, handler: Any, summary: str, **more: Any) -> Row:
 ROWS = (
     _row("/q", listed, "All questionnaires."),
     _row("/q/new", new, "Begin a questionnaire.", method="POST"),
-    _row("/q/import", taken, "Take a questionnaire over from a file.", method="POST", answers={303: html, 422: html}),
+    _row(
+        "/q/import",
+        taken,
+        "Take a questionnaire over from a file.",
+        method="POST",
+        takes={MULTIPART: {"type": "object"}, FORM: {"type": "object"}},
+        answers={200: html, 303: html, 422: html},
+    ),
     _row("/q/{id}", edited, "The form of a questionnaire."),
     _row("/q/{id}", saved, "Save a draft.", method="POST", answers={200: "application/json", 303: html, 422: html}),
     _row("/q/{id}/copy", copied, "Copy a questionnaire.", method="POST"),
