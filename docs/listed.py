@@ -52,12 +52,12 @@ def _said(package: ModuleType, name: str) -> str:
 
 def _after(module: ModuleType, name: str) -> str | None:
     """The string that follows the assignment of a name in a module."""
-    body = ast.parse(inspect.getsource(module)).body
-    for one, two in pairwise(body):
+    for one, two in pairwise(ast.parse(inspect.getsource(module)).body):
         targets = [one.target] if isinstance(one, ast.AnnAssign) else one.targets if isinstance(one, ast.Assign) else []
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            if isinstance(two, ast.Expr) and isinstance(two.value, ast.Constant) and isinstance(two.value.value, str):
-                return two.value.value
+        named = any(isinstance(target, ast.Name) and target.id == name for target in targets)
+        said = two.value if isinstance(two, ast.Expr) else None
+        if named and isinstance(said, ast.Constant) and isinstance(said.value, str):
+            return said.value
     return None
 
 

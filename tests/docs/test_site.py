@@ -1,4 +1,4 @@
-"""The site is whole: every page has one place; once built, all links lead somewhere and nothing is loaded from elsewhere.
+"""The site is whole: every page has one place, links lead somewhere, and nothing is loaded from elsewhere.
 
 The site is built once in the full tier, with packages of the extra `site` that are put into a folder of the test.
 """
@@ -40,6 +40,11 @@ SHOWN = (
     ("project/changelog", 1280, "dark"),
 )
 """Pages that axe-core looks at: eight and more, wide and narrow, light and dark."""
+
+
+FAULTS = """() => axe.run({ preload: false }).then((found) =>
+  found.violations.map((each) => [each.id, each.nodes[0].html]))"""
+"""What is wrong with a page; styles are not fetched a second time, which a page from a file may not."""
 
 
 def tool(name: str = "build") -> ModuleType:
@@ -206,9 +211,7 @@ def test_pages_of_the_site_have_no_fault_and_ask_nobody(site: Path) -> None:
             context.on("request", lambda request: asked.append(request.url))
             tab = Tab(context, (site / f"{name}.html").as_uri())
             tab.page.evaluate(rules)
-            found = tab.page.evaluate(
-                "axe.run({ preload: false }).then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))"
-            )
+            found = tab.page.evaluate(FAULTS)
             wrong += [(name, width, scheme, *each) for each in found]
             if tab.page.evaluate("document.documentElement.scrollWidth") > width:
                 wrong.append((name, width, scheme, "scrolls sideways"))
