@@ -93,7 +93,7 @@ def test_from_nothing_to_an_open_task(writer: Writer) -> None:
     assert "Shares to within about 6 points, 19 times in 20." in page
     assert "usable" in page
     assert "Results are published from 100 answers on." in page
-    assert "I prefer not to say" in writer.get("/preview")
+    assert "I prefer not to say" in writer.get("/preview/page")
     assert "No robot has answered" in writer.get("/trial")
     assert writer.post("/trial").status == 303
     shown = writer.get("/trial")
@@ -195,8 +195,10 @@ def test_languages_and_groups(writer: Writer) -> None:
     sent = filled(page) | fields
     assert writer.post("/language/ar", **sent, do="back").status == 303
     assert "Shares to within" in writer.get("/outlook")
-    shown = writer.get("/preview?language=ar&dark=1")
-    assert 'lang="ar" dir="rtl"' in shown
+    assert "/preview/page?language=ar&amp;dark" in writer.get("/preview?language=ar&dark=1")
+    shown = writer.get("/preview/page?language=ar&dark")
+    assert "survey-dark.css" in shown
+    assert '<html lang="ar" dir="rtl">' in shown
     assert "هل نسخت؟" in shown
     assert "نعم" in shown
     assert writer.service.get(f"{writer.path}/language/fr", writer.headers).status == 404
@@ -204,6 +206,38 @@ def test_languages_and_groups(writer: Writer) -> None:
     assert '<html lang="de" dir="ltr">' in german
     assert "Was Sie bekommen" in german
     assert '<html lang="ar" dir="rtl">' in writer.get("/open", **{"accept-language": "ar"})
+
+
+def test_the_preview_is_the_survey_page_and_cannot_send(writer: Writer) -> None:
+    """Byte for byte what people get, but for the script, a note, and what depends on the id of a task."""
+    assert "preview/page" not in writer.get("/preview"), "there is nothing to show yet"
+    assert writer.service.get(f"{writer.path}/preview/page", writer.headers).status == 404
+    writer.save("add:yes-no")
+    writer.save("add:number")
+    writer.save(q__q1__text="Did you?")
+    page = writer.get("/preview")
+    assert "Give the lowest and the highest number." in page, "what is missing is said"
+    assert (
+        "frame-src 'self'"
+        in writer.service.get(f"{writer.path}/preview", writer.headers).headers["content-security-policy"]
+    )
+    assert "#answer:q1" in page
+    assert "#answer:q2" not in page, "what is not written yet is not shown"
+    complete(writer)
+    writer.save("remove:q2")
+    writer.save("remove:q3")
+    frame = writer.service.get(f"{writer.path}/preview/page", writer.headers)
+    policy = frame.headers["content-security-policy"]
+    assert "connect-src" not in policy
+    assert "default-src 'none'" in policy
+    assert "form-action 'none'" in policy
+    opened = writer.post("/open", anyway="1").headers["location"]
+    real = writer.service.get(f"/t/{opened.rpartition('/')[2]}").body.decode()
+    shown = frame.body.decode().replace("preview.js", "survey.js").replace("survey-light.css", "survey.css")
+    shown = shown.replace('content="light"', 'content="light dark"')
+    note = '<p class="note">A preview for the author: nothing is kept, and nothing is sent.</p>'
+    ids = [re.sub("[0-9a-f]{64}", "ID", text) for text in (shown.replace(note, ""), real)]
+    assert ids[0].split() == ids[1].split()
 
 
 def test_what_is_not_worth_it_has_a_page_of_its_own(writer: Writer) -> None:
@@ -247,7 +281,7 @@ def test_several_answers_are_ticked_tried_and_published(writer: Writer) -> None:
     page = writer.get("/outlook")
     assert "shares do not add up to 100" in page
     assert "<code>several</code>" in page
-    assert "Something else" in writer.get("/preview")
+    assert "Something else" in writer.get("/preview/page")
     assert writer.post("/trial").status == 303
     _, ticked = json.loads(writer.row.trial)["questions"]
     assert [row["label"] for row in ticked["rows"]] == ["tea", "pills", "wine", "Something else"]
