@@ -82,8 +82,8 @@ def shown(view: QuestionView, cell: Cell) -> Cell:
     start, turn = view.span[0], view.span[1] - view.span[0]
     if cell.high - cell.low >= turn * (1 - 1e-9):
         return Cell(None, None, None)
-    ends = [None if x is None else start + (x - start) % turn for x in (cell.value, cell.low, cell.high)]
-    return Cell(*ends, stderr=cell.stderr)
+    value, low, high = (None if x is None else start + (x - start) % turn for x in (cell.value, cell.low, cell.high))
+    return Cell(value, low, high, cell.stderr)
 
 
 def _share(label: str, cell: Cell, t: Texts) -> Markup:
