@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
+from typing import Any
 
 from deniable.service.access.identity import Identity
 from deniable.service.questionnaire.complete import problems
@@ -34,7 +35,7 @@ def shown_task(document: bytes, today: date) -> Task | None:
 
 def _written(asked: Questionnaire) -> Questionnaire:
     """What is complete of a draft; blanks for what people read and is not there yet."""
-    head = {name: getattr(asked, name) or _BLANK for name in ("title", "who", "why")}
+    head: dict[str, Any] = {name: getattr(asked, name) or _BLANK for name in ("title", "who", "why")}
     fits = asked.protection * asked.windows <= DEVICE_YEAR
     found = replace(
         asked,
@@ -48,9 +49,10 @@ def _written(asked: Questionnaire) -> Questionnaire:
     named = {where.split(".")[1] for where in wrong if where.startswith("q.")} if "words" not in wrong else None
     groups = {where.split(".")[1] for where in wrong if where.startswith("g.")}
     tags = {where.split(".")[1] for where in wrong if where.startswith("t.")}
+    blank: dict[str, Any] = dict.fromkeys((name for name in head if name in wrong), _BLANK)
     return replace(
         found,
-        **{name: _BLANK for name in head if name in wrong},
+        **blank,
         questions=tuple(item for item in found.questions if named is not None and item.name not in named),
         groups=tuple(group for group in found.groups if group.name not in groups),
         translations={tag: texts for tag, texts in found.translations.items() if tag not in tags},
