@@ -165,7 +165,7 @@ def test_signing_out_ends_the_session_on_the_server(service: Paged, ann: Browser
     reply = ann.post("/sign-out")
     assert (reply.status, attributes(reply.headers["set-cookie"])[1]["max-age"]) == (303, "0")
     assert (ann.get(), other.get()) == (401, 200)
-    assert ann.post("/plan/open").status == 401
+    assert ann.post("/plan/draft").status == 401
     assert ann.post("/sign-out").status == 303
     assert service.get("/sign-out", {"cookie": other.cookie}).status == 405
     assert other.get() == 200
@@ -505,9 +505,8 @@ def test_every_action_is_logged_with_the_name_of_the_key(service: Paged, caplog:
     text = service.get(f"/plan?{urlencode(PLAN)}", {"cookie": ann.cookie}).body.decode()
     design = re.search(r'name="design" value="([^"]+)"', text)
     assert design is not None
-    opened = ann.post("/plan/open", **PLAN, design=design[1]).headers["location"].rpartition("/")[2]
-    states = [{"event": "task", "id": opened, "state": state, **by} for state in ("draft", "open")]
-    assert facts(caplog) == states
+    drafted = ann.post("/plan/draft", **PLAN, design=design[1]).headers["location"].rpartition("/")[2]
+    assert facts(caplog) == [{"event": "questionnaire", "id": drafted, "state": "draft", **by}]
     assert service.post("/v1/keys", {"role": "analyst", "name": "bob"}, key).status == 201
     assert service.post("/v1/keys/bob", b"", key, method="DELETE").status == 204
     assert facts(caplog) == [
