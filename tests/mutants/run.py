@@ -3,7 +3,7 @@
 A mutant is data, in the lists beside this file: where it is, a piece of text that occurs there exactly once, what takes
 its place, what that breaks, and the tests that must fail. Nothing is edited: each mutant is tried by a process of its
 own, forked from one that has imported the sources and collected the tests, where its functions get other code
-(`swap.py`). Where that cannot be, and where no test fails, it is imported by a process that has loaded the libraries but
+(`swap.py`). Where that cannot be, and where no test fails, it is imported by a process that has loaded libraries but
 nothing of ours. Tests that start other programs do not see a mutant, so they cannot kill one. Mutants of the JavaScript
 client are made in a copy of it and tried by its own tests. Tests that fail must pass on the sources as they are.
 

@@ -1,10 +1,10 @@
 """A mutant in a process that has imported everything: its functions get other code.
 
-Importing the sources and collecting the tests takes longer than most tests. So it is done once, and each mutant is tried
-by a fork of that process in which the functions of the changed text have the changed code. What cannot be changed that
-way (what runs while a module is imported: constants, decorators, defaults; code that is compiled otherwise) is not, and
-what lives is tried once more by a process that imports it: values that were computed while tests were collected are
-those of the sources.
+Importing the sources and collecting the tests takes longer than most tests. So it is done once, and each mutant is
+tried by a fork of that process in which the functions of the changed text have the changed code. What cannot be
+changed that way (what runs while a module is imported: constants, decorators, defaults; code that is compiled
+otherwise) is not, and what lives is tried once more by a process that imports it: values that were computed while
+tests were collected are those of the sources.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ __all__ = ["Nursery", "pairs"]
 
 COMPILED = ("/kernels/compiled/",)
 """Files whose functions are compiled by others when they are first called."""
-FEW = 400
-"""Bytes of a log that are told."""
 
 
 def pairs(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
@@ -92,7 +90,8 @@ class Nursery:
         if any(part in str(path) for part in COMPILED):
             return False
         old, new = (
-            compile(text, str(path), "exec", dont_inherit=True) for text in (path.read_text("utf-8"), mutant.text(self.root))
+            compile(text, str(path), "exec", dont_inherit=True)
+            for text in (path.read_text("utf-8"), mutant.text(self.root))
         )
         try:
             found = [(each, after) for before, after in pairs(old, new) for each in self.functions.get(before, ())]
