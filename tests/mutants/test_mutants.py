@@ -25,6 +25,7 @@ AREAS = {
         "learn",
         "ledger",
         "marks",
+        "options",
         "proofs",
         "randomness",
         "releases",
