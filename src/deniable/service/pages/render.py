@@ -19,7 +19,7 @@ from deniable.service.texts.languages import language
 __all__ = [
     "FRAMING",
     "POLICY",
-    "SILENT",
+    "_SILENT",
     "compressed",
     "drawn_page",
     "html",
@@ -38,7 +38,7 @@ POLICY = (
 """Nothing inline, nothing from elsewhere, in nobody's frame."""
 FRAMING = f"{POLICY}; frame-src 'self'"
 """The same for a page that shows another one of ours in a frame."""
-SILENT = (
+_SILENT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'none'; "
     "base-uri 'none'; frame-ancestors 'self'"
 )
@@ -79,7 +79,7 @@ def page(template: str, status: int = 200, /, **parts: Any) -> Response:
 
 def silent_page(text: bytes) -> Response:
     """A page for a frame of ours that cannot send anything."""
-    headers = {**_HEADERS, "content-security-policy": SILENT}
+    headers = {**_HEADERS, "content-security-policy": _SILENT}
     return Response(text, 200, headers, f"{html}; charset=utf-8")
 
 
