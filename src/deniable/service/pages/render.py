@@ -19,7 +19,6 @@ from deniable.service.texts.languages import language
 __all__ = [
     "FRAMING",
     "POLICY",
-    "_SILENT",
     "compressed",
     "drawn_page",
     "html",
