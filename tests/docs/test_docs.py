@@ -41,7 +41,12 @@ LONG = ("docs/keyvalue.md", "docs/planning.md", "docs/howto/questions.md")
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, id=name_of(page), marks=[pytest.mark.slow] * (name_of(page) in LONG or page.parent.name == "jobs")) for page in PAGES],
+    [
+        pytest.param(
+            page, id=name_of(page), marks=[pytest.mark.slow] * (name_of(page) in LONG or page.parent.name == "jobs")
+        )
+        for page in PAGES
+    ],
 )
 def test_generated_parts_are_fresh(page: Path, generate: ModuleType) -> None:
     text = text_of(page)
