@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -18,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from mutants.run import Answer, Job, Mutant, Watch, run_all
+from mutants.run import Answer, Job, Mutant, Overlay, Watch, run_all
 
 __all__ = ["Nursery", "pairs"]
 
@@ -87,6 +88,9 @@ class Nursery:
     def swap(self, mutant: Mutant) -> bool:
         """Give functions their other code; whether all of it could be."""
         path = self.root / mutant.file
+        if mutant.module() not in sys.modules:  # whoever imports it from now on gets the changed text
+            sys.meta_path.insert(0, Overlay(mutant.module(), mutant.text(self.root)))
+            return True
         if any(part in str(path) for part in COMPILED):
             return False
         old, new = (
