@@ -68,6 +68,10 @@ class Nursery:
         run_all(self.jobs, self.root, self.at_once, self.done, lambda job, folder: self.try_(session, job, folder))
         return True
 
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """What this plugin does wrong is told; mutants that are left are imported."""
+        sys.stderr.write(f"{excrepr}"[-4000:] + "\n")
+
     def try_(self, session: pytest.Session, job: Job, folder: Path) -> Answer:
         """In a fork: the tests of a job, on the changed functions."""
         config: Any = session.config

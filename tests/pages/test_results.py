@@ -30,7 +30,7 @@ from deniable.service.results.reading import estimate_in, published
 from deniable.service.results.view import Cell, QuestionView, Wording, views
 from deniable.service.results.words import shown
 from deniable.service.store.contract import Incoming, Upload
-from deniable.service.texts.catalogue import texts
+from deniable.service.texts.catalogue import bdi, texts
 from deniable.service.texts.languages import LANGUAGES
 from deniable_client.task import Task
 from pages.asks import TODAY, Paged, signed_in, task
@@ -328,8 +328,8 @@ def plain(said: Any) -> str:
 def test_rare_answers_years_and_units_in_words() -> None:
     t = texts("see", "en")
     rare, usual = (words._share("Blue", Cell(value, 0.0, 0.008), t) for value in (0.004, 0.006))
-    assert rare != usual
-    assert "1" in plain(rare), "the upper end, rounded up"
+    assert rare == t.html("say.rare", answer=bdi("Blue"), high=1), "the upper end, rounded up"
+    assert usual == t.html("say.share", answer=bdi("Blue"), n="1", low="0", high="1")
     made = Task.load(task([YES], "Which theme?", opens=date(2026, 12, 25), window_days=7, windows=1))
     assert made.closes == date(2027, 1, 1)
     assert "2026" in words.citation(made, "Themes", t, "https://example.org/r")

@@ -17,7 +17,7 @@ from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.answer import Plan
 from deniable.plan.candidates import Wish, _best, _columns
 from deniable.plan.frequency import _Planner
-from deniable.plan.prediction import forged_gain
+from deniable.plan.prediction import forged_gain, points
 from deniable.plan.request import request
 from deniable.plan.scoring import WEIGHED, Weights, check_weights, excess, missed
 from tiers import every
@@ -247,6 +247,7 @@ def test_what_is_missed_is_told_of_the_limit_that_is_missed_by_most() -> None:
 
 def test_forged_reports_that_cannot_gain_gain_nothing() -> None:
     assert forged_gain(np.array([-2.0, 0.0, 3.0])).tolist() == [0.0, 0.0, 0.03]
+    assert [points(0.1231), points(0.12301), points(0.5)] == ["12.4 pt", "12.4 pt", "50 pt"], "rounded up"
 
 
 def test_a_parameter_outside_all_limits_is_the_closest_to_them(monkeypatch: pytest.MonkeyPatch) -> None:

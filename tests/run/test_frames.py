@@ -11,7 +11,7 @@ import deniable as dn
 from deniable.errors import ParameterError
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.run import frames
-from deniable.run.counting import Counted, Counting, groups_of
+from deniable.run.counting import Counted, Counting, _Skips, groups_of
 from deniable.run.inputs import INPUTS
 
 pa = pytest.importorskip("pyarrow")
@@ -127,5 +127,9 @@ def test_the_first_of_each_kind_that_is_skipped_is_told() -> None:
     counting.add(pa.record_batch({"report": [rows[2], None]}), "later row {}".format)
     found = counting.result()
     assert (found.reports, found.skipped, found.places["null"]) == (3, {"length": 1, "null": 3}, "row 1")
+    skips = _Skips(False, "row {}".format)
+    skips.add("damaged", np.array([3, 4]), 70)
+    skips.add("damaged", np.array([6]))
+    assert (skips.counts, skips.places) == ({"damaged": 71}, {"damaged": "row 3"})
     other = Counted(m.empty(), {"design": 1}, {"design": "elsewhere"})
     assert (found + other).places == {"null": "row 1", "length": "row 3", "design": "elsewhere"}
