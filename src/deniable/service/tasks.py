@@ -178,4 +178,5 @@ def counted_as(question: Question) -> str:
         return "those who give no answer are counted as a random answer."
     if own_none(question) is not None or question.none == []:
         return ""
-    return f"those who give no answer are counted as {question.none!r}."
+    told = ", ".join(question.none) if question.together else repr(question.none)
+    return f"those who give no answer are counted as {told}."
