@@ -1,4 +1,4 @@
-"""Tasks that ask several questions together, those that must be refused, and the numbers of answers; of `tasks.json`."""
+"""Tasks that ask several questions together, those to refuse, and the numbers of answers; part of `tasks.json`."""
 
 from __future__ import annotations
 
