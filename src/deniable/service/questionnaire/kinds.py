@@ -10,10 +10,12 @@ from deniable.service.questionnaire.document import WORDS, Item, Questionnaire
 from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
 
-__all__ = ["can_skip", "cost", "described", "labels_of", "relevant", "words_of"]
+__all__ = ["LISTED", "can_skip", "cost", "described", "labels_of", "relevant", "words_of"]
 
 ORDERED_SMALL = 7
 """Answers in an order up to which each is asked for by itself; more of them are asked in ranges."""
+LISTED = {"one": (2, 1000), "several": (2, 64), "ordered": (3, 4096)}
+"""Kinds of questions whose answers are listed, and how many there are."""
 _HALF = 0.25
 """The largest variance of a share of one person drawn at random."""
 _DAY = 24 * 60
@@ -48,7 +50,7 @@ def labels_of(item: Item, words: Mapping[str, str], options: tuple[str, ...] | N
         found = [str(point) for point in range(1, item.points + 1)]
     else:
         found = list(item.options if options is None else options)
-    found += [words["other"]] if item.other and item.kind == "one" else []
+    found += [words["other"]] if item.other and item.kind in ("one", "several") else []
     return found + ([words["skip"]] if item.skip and can_skip(item) else [])
 
 
@@ -59,6 +61,8 @@ def described(item: Item, words: Mapping[str, str]) -> dict[str, Any]:
         return {"interval": (item.low, item.high)}
     if item.kind == "time" or (item.kind == "ordered" and len(item.options) > ORDERED_SMALL):
         return {"ordinal": labels}
+    if item.kind == "several":
+        return {"several": labels, "most": item.most or None}
     skips = item.skip and can_skip(item)
     missing = {"missing": words["skip"]} if skips else {}
     if not item.sensitive:
@@ -78,6 +82,8 @@ def cost(question: Any) -> float:
         return float(told["variance_worst"]) + _range(question) ** 2 / 12
     if "variance_range" in told:
         return float(question.noise) + _HALF
+    if "ticked" in told:
+        return max(float(m.weights.cost(f)) for f in (told["ticked"], 0.5))
     if "p" in told:
         return max(_share(told["p"], told["q"], f) for f in (1 / m.k, 0.5))
     return subset_cost(m.k, m.epsilon)
@@ -111,8 +117,14 @@ def _range(question: Any) -> float:
 
 
 def relevant(item: Item, answers: int) -> float:
-    """The error up to which a result is of use (Q8): 10 points, or fewer; of numbers a tenth of the range."""
+    """The error up to which a result is of use (Q8): 10 points, or fewer; of numbers a tenth of the range.
+
+    Where people tick several of some options, a share is that of one option.
+    """
     if item.kind == "number":
         return ((item.high or 0.0) - (item.low or 0.0)) / 10
+    if item.kind == "several":
+        options = len(item.options) + item.other
+        return min(0.1, (item.most or options) / max(options, 1))
     ranges = item.kind == "time" or (item.kind == "ordered" and answers > ORDERED_SMALL)
     return 0.1 if ranges else min(0.1, 1 / max(answers, 1))

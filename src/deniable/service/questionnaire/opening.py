@@ -137,6 +137,10 @@ def _item(question: Any) -> Item:
     design, labels = question.design, list(question.labels or ())
     missing = design["domain"].get("missing")
     options = tuple(label for label in labels if label != missing)
+    if "ticks" in design["domain"]:
+        most = design["domain"]["most"]
+        told: dict[str, Any] = {"name": question.name, "text": question.text, "most": most if most < len(labels) else 0}
+        return Item(**told, kind="several", options=options)
     common: dict[str, Any] = {"name": question.name, "text": question.text, "skip": missing is not None}
     if "interval" in design["domain"]:
         low, high = design["domain"]["interval"]

@@ -57,6 +57,7 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
         item = asked.item(each.question)
         title = f"{item.text} – " if len(asked.questions) > 1 else ""
         told.append(f"{title}{_about(each, item, say)} ({say('out.grade.' + each.grade)})")
+    told += [say("out.ticked")] if any(item.kind == "several" for item in asked.questions) else []
     if len(asked.questions) > 1:
         told.append(say("out.dealt", n=len(asked.questions)))
     percent = say.language.share(100 * sure(asked.protection))
@@ -90,8 +91,8 @@ def ways(found: Outlook, say: Texts) -> list[str]:
         return [*told, say("out.way.protection", epsilon=out["protection"]), say("out.way.apart")]
     told = []
     for name, values in found.suggestions:
-        if name == "questions":
-            values = {"names": [asked.item(each).text for each in values["names"]]}
+        if name in ("questions", "ticks"):
+            values |= {"names": [asked.item(each).text for each in values["names"]]}
         elif name == "windows":
             values = {}
         told.append(say(f"out.try.{name}", **values))

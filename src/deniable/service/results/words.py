@@ -57,6 +57,9 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
         unit = f" {view.unit}" if view.unit else ""
         told = {name: number(view, getattr(last.cells[0], name), t) for name in ("value", "low", "high")}
         return [t.html("say.mean", **{**told, "value": bdi(told["value"] + unit)})]
+    if view.several:
+        top = max(range(len(last.cells)), key=lambda i: last.cells[i].value or 0.0)
+        return [_share(view.labels[top], last.cells[top], t), t.html("say.several")]
     if view.mirrored or view.question.kind == "yes-no":
         return [_share(view.labels[0], last.cells[0], t)]
     if view.close and len(view.close) == 1:
