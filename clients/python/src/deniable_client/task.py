@@ -26,6 +26,7 @@ from deniable_client.questions import (
     SHOWN,
     TEXT_MAX,
     Question,
+    Single,
     amount_of,
     asked_together,
     check_again,
@@ -508,7 +509,7 @@ def _translations(
             text_in(own["purpose"], f"purpose in {tag}", _PURPOSE_MAX, prose=True)
         parts = list_in(own["questions"], f"questions in {tag}", len(questions), len(questions))
         for question, together in zip(questions, parts, strict=True):
-            each = question.together or (question,)
+            each: Sequence[Question | Single] = question.together or (question,)
             words = list_in(together, f"questions of a part in {tag}", len(each), len(each))
             for one, told_of in zip(each, words, strict=True):
                 check_translated(one, told_of, tag)
