@@ -24,6 +24,7 @@ AREAS = {
         "learn",
         "ledger",
         "marks",
+        "options",
         "proofs",
         "randomness",
         "releases",
