@@ -7,8 +7,7 @@ from typing import Any
 
 from deniable.collect.tally import Tally
 from deniable.core.types import Target
-from deniable.mechanisms.survey.asked import AskedPart, Told, tell
-from deniable.mechanisms.survey.joined import TwoWay
+from deniable.plan.survey import AskedPart, Told, TwoWay, tell
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 

@@ -22,8 +22,8 @@ from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, FormatError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import entry_of
-from deniable.mechanisms.survey.asked import AskedPart
 from deniable.plan.prediction import FORGED, forged_gain
+from deniable.plan.survey import AskedPart
 from deniable.run.joint import joint_document
 from deniable.run.questions import question_of
 from deniable.service.groups import Name, group_of, grouped, groups, in_words, shared_names
@@ -33,18 +33,7 @@ from deniable.service.tasks import counted_as
 from deniable_client.task import Question, Task
 from deniable_client.telling import times
 
-__all__ = [
-    "Window",
-    "answers_of",
-    "asked_part",
-    "asks_together",
-    "copies",
-    "kept_reports",
-    "publish",
-    "tally_of",
-    "voided",
-    "windows",
-]
+__all__ = ["Window", "copies", "kept_reports", "publish", "tally_of", "voided", "windows"]
 
 LEVEL = 0.95
 """Of the intervals."""
@@ -184,7 +173,7 @@ def _release(store: Store, intake: Intake, window: int) -> dict[str, Any]:
         reports = sum(tally.n for tally in cells.values())
         questions.append(_withheld(question, reports, why) if why else _told(task, question, mechanism, cells, named))
     whole = _whole(task, window, questions)
-    return whole | {"survey": _survey(task, intake.mechanisms, questions)} if asks_together(task) else whole
+    return whole | {"survey": _survey(task, intake.mechanisms, questions)} if _asks_together(task) else whole
 
 
 def _why_not(store: Store, task: Task, window: int, question: Question, cells: Mapping[Name, Tally]) -> str:
@@ -197,12 +186,12 @@ def _why_not(store: Store, task: Task, window: int, question: Question, cells: M
 
 def _shared(task: Task, every: Sequence[Mapping[Name, Tally]]) -> list[tuple[Name, ...]] | None:
     """The groups of all questions, where some are asked together; None where each question has its own."""
-    if not (asks_together(task) and task.strata and every):
+    if not (_asks_together(task) and task.strata and every):
         return None
     return shared_names(every, task.min_batch, [len(values) for values in task.strata.values()])
 
 
-def asks_together(task: Task) -> bool:
+def _asks_together(task: Task) -> bool:
     """Whether some questions are asked together: then releases tell of each question and of tables of two, too."""
     return any(question.together for question in task.questions)
 
@@ -212,7 +201,7 @@ def _survey(task: Task, made: Sequence[Mechanism], told: Sequence[Mapping[str, A
 
     All of it is computed from the tallies that are published anyway, whole groups of at least the minimum batch.
     """
-    parts = [asked_part(question, m) for question, m in zip(task.questions, made, strict=True)]
+    parts = [_asked_part(question, m) for question, m in zip(task.questions, made, strict=True)]
     kept = {i: part for i, part in enumerate(told) if part["state"] == PUBLISHED}
     found = joint_document(parts, {i: _counted(part) for i, part in kept.items()}, level=LEVEL)
     if not task.strata:
@@ -225,7 +214,7 @@ def _survey(task: Task, made: Sequence[Mechanism], told: Sequence[Mapping[str, A
     return found | {"groups": each}
 
 
-def asked_part(question: Question, m: Mechanism) -> AskedPart:
+def _asked_part(question: Question, m: Mechanism) -> AskedPart:
     """A part of a task with its questions."""
     if not question.together:
         return AskedPart((question.name,), (question.labels or (),), m)
@@ -307,11 +296,11 @@ def _estimated(question: Question, m: Mechanism, tally: Tally) -> dict[str, Any]
     except DeniableError as error:
         return {"estimate": None, "why": f"{error}"} | file
     document = shown.document()
-    document["labels"] = list(answers_of(question, document["labels"]))
+    document["labels"] = list(_answers_of(question, document["labels"]))
     return {"estimate": document} | file
 
 
-def answers_of(question: Question, labels: Sequence[str]) -> Sequence[str]:
+def _answers_of(question: Question, labels: Sequence[str]) -> Sequence[str]:
     """What people read for the answers of an estimate: the task's words in place of numbers, where only it has some."""
     numbers = [str(i) for i in range(len(labels))]
     if question.together:

@@ -13,8 +13,7 @@ from typing import Any
 from deniable.collect.reports import Design
 from deniable.errors import InWords, ParameterError, require
 from deniable.mechanisms.registry import from_design
-from deniable.mechanisms.survey.asked import AskedPart
-from deniable.mechanisms.survey.survey import Survey
+from deniable.plan.survey import AskedPart, Survey
 from deniable.service.access.identity import Identity
 from deniable.service.ingest import check_strata
 from deniable_client.questions import NAME as _NAME
