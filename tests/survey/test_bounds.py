@@ -113,7 +113,7 @@ def test_the_best_shape_by_steps_is_that_of_all(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("keys", [1, 2, 5, 40])
+@pytest.mark.parametrize("keys", [2, 5, 40])
 def test_keys_with_values_are_not_below_their_bound_and_close_to_it(keys: int, epsilon: float) -> None:
     """Of people with one pair each (Y1b); with more of them nothing is said."""
     made = dn.survey({"films": {"keys": keys}, "a": 3}, epsilon=epsilon)
