@@ -252,6 +252,8 @@ def test_people_needed_give_the_wanted_error() -> None:
     assert needed(part, 1.0) == pytest.approx(4 * n, rel=1e-3)
     mean = {"estimate": {"n": 1000, "stderr": [7.9], "part": "mean"}}
     assert needed(mean, 7.9) == 1000
+    uneven = {"estimate": {"n": 1000, "stderr": [0.01, 0.04, 0.02]}}
+    assert needed(uneven, 4.0) == 1000, "for every answer, so for the one that is known least"
     for wrong in (0.0, -1.0, float("nan"), float("inf"), 1e-300):
         assert needed(part, wrong) is None
 

@@ -255,7 +255,7 @@ def test_a_session_goes_on_where_its_use_cannot_be_noted(
     def full(*_: object) -> None:
         raise StoreUnavailableError("the disk is full.")
 
-    monkeypatch.setattr(service.store, "use_session", full)
+    monkeypatch.setattr(type(service.store.sessions), "use", full)
     service.now += timedelta(minutes=30)
     assert ann.get() == 200
     service.now += timedelta(minutes=30)
@@ -269,7 +269,7 @@ def test_upkeep_erases_sessions_that_are_over(service: Paged, ann: Browser) -> N
     assert (ann.get(), bob.get()) == (200, 200)
     service.now += timedelta(minutes=60)
     service.collector.tidy()
-    assert service.store._sessions == {}
+    assert service.store.sessions.rows == {}
 
 
 # ---- open pages
@@ -374,7 +374,7 @@ def test_all_processes_of_a_database_know_who_is_signed_in(two: list[Paged]) -> 
     assert bob.get() == 200, "what one process notes holds for the other"
     one.now = other.now = one.now + timedelta(minutes=61)
     assert bob.get() == 401
-    assert [other.store.expire_sessions(int(one.now.timestamp())) for _ in range(2)] == [1, 0]
+    assert [other.store.sessions.expire(int(one.now.timestamp())) for _ in range(2)] == [1, 0]
 
 
 def test_a_restored_database_has_signed_nobody_in(two: list[Paged], url: str, tmp_path: Path) -> None:
@@ -527,11 +527,11 @@ def test_no_secret_is_logged(service: Paged, caplog: pytest.LogCaptureFixture, m
     service.get("/", {"authorization": f"Bearer {secrets[2]}"})
     post(service, "/sign-in", {"key": key, "next": f"/{secrets[2]}"}, {**LOCAL, "host": "evil.example"})
 
-    def broken(digest: bytes) -> None:
+    def broken(_: object, digest: bytes) -> None:
         raise RuntimeError(f"{key} {ann.token} {secrets[2]}")
 
     with monkeypatch.context() as patch:
-        patch.setattr(service.store, "session", broken)
+        patch.setattr(type(service.store.sessions), "get", broken)
         assert ann.get() == 500
     made = service.post("/v1/keys", {"role": "analyst"}, {"authorization": f"Bearer {key}"}).json["key"]
     ann.post("/sign-out")

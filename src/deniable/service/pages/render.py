@@ -16,7 +16,19 @@ from deniable.service.pages import assets
 from deniable.service.texts.catalogue import Texts, bdi, texts
 from deniable.service.texts.languages import LANGUAGES, language, preferred
 
-__all__ = ["POLICY", "compressed", "desk", "drawn_page", "html", "own_page", "page", "refused", "takes_gzip"]
+__all__ = [
+    "FRAMING",
+    "POLICY",
+    "compressed",
+    "desk",
+    "drawn_page",
+    "html",
+    "own_page",
+    "page",
+    "refused",
+    "silent_page",
+    "takes_gzip",
+]
 
 html = "text/html"
 _ALONE = "frame-ancestors 'none'"
@@ -25,6 +37,13 @@ POLICY = (
     f"form-action 'self'; base-uri 'none'; {_ALONE}"
 )
 """Nothing inline, nothing from elsewhere, in nobody's frame."""
+FRAMING = f"{POLICY}; frame-src 'self'"
+"""The same for a page that shows another one of ours in a frame."""
+_SILENT = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'none'; "
+    "base-uri 'none'; frame-ancestors 'self'"
+)
+"""For a page in such a frame: it sends nothing, whatever its scripts do."""
 _HEADERS = {
     "content-security-policy": POLICY,
     "cross-origin-opener-policy": "same-origin",
@@ -69,6 +88,12 @@ def own_page(request: Request, template: str, status: int = 200, /, **parts: Any
     say = desk(request)
     common = {"d": say.html, "number": say.language.number, "lang": say.language.tag, "dir": say.language.direction}
     return page(template, status, **common, **parts)
+
+
+def silent_page(text: bytes) -> Response:
+    """A page for a frame of ours that cannot send anything."""
+    headers = {**_HEADERS, "content-security-policy": _SILENT}
+    return Response(text, 200, headers, f"{html}; charset=utf-8")
 
 
 def drawn_page(text: bytes, small: bool, frames: Sequence[str] = ()) -> Response:
