@@ -145,7 +145,8 @@ def wanted_range(part: Mapping[str, Any]) -> tuple[float, float, float]:
     In percentage points, for a mean in the unit of its numbers.
     """
     estimate = part["estimate"]
-    largest = float(max(estimate["stderr"])) / (1.0 if estimate.get("part") == "mean" else 0.01)
+    unit = 1.0 if estimate.get("part") == "mean" else 0.01
+    largest = float(max(estimate["stderr"])) / unit
     return largest / _FINEST, largest * _FINEST, largest
 
 
