@@ -20,7 +20,7 @@ from typing import Any
 from deniable.errors import ParameterError, require
 from deniable_client.texts import quoted
 
-__all__ = ["SETS", "Question", "Told", "ask_all", "questions_of", "vectors_in"]
+__all__ = ["SETS", "Told", "ask_all", "questions_of", "vectors_in"]
 
 Document = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ _KINDS = {"format": "FormatError", "privacy": "PrivacyError", "window": "WindowE
 
 
 @dataclass(frozen=True)
-class Question:
+class _Question:
     """What is asked, and what a right answer has in it."""
 
     about: str
@@ -68,12 +68,12 @@ def vectors_in(folder: Path) -> dict[str, Any]:
     return files
 
 
-def questions_of(files: Mapping[str, Any], name: str) -> Iterator[Question]:
+def questions_of(files: Mapping[str, Any], name: str) -> Iterator[_Question]:
     """The questions of one of `SETS`."""
     return SETS[name](files)
 
 
-def _packing(files: Mapping[str, Any]) -> Iterator[Question]:
+def _packing(files: Mapping[str, Any]) -> Iterator[_Question]:
     for row in files["packing"]["bits"]:
         yield _question(f"items {row['items']} of {row['k']}", "bits", row, ("k", "items"), ("bytes", "width"))
     for row in files["packing"]["integers"]:
@@ -81,24 +81,24 @@ def _packing(files: Mapping[str, Any]) -> Iterator[Question]:
         yield _question(about, "integer", row, ("value", "count"), ("bytes", "width"))
 
 
-def _hash(files: Mapping[str, Any]) -> Iterator[Question]:
+def _hash(files: Mapping[str, Any]) -> Iterator[_Question]:
     for row in files["hash"]["cases"]:
         ask = {"do": "hash", "seed": row["seed"], "item": row["item"], "parts": list(row["buckets"])}
         want = {"hash": row["hash"], "buckets": list(row["buckets"].values())}
-        yield Question(f"item {row['item']} under seed {row['seed']}", ask, want)
+        yield _Question(f"item {row['item']} under seed {row['seed']}", ask, want)
 
 
-def _promise(files: Mapping[str, Any]) -> Iterator[Question]:
+def _promise(files: Mapping[str, Any]) -> Iterator[_Question]:
     for row in files["promise"]["cases"]:
         epsilon = row["epsilon"]
         if "bounds" in row:
             low = row["bounds"]["low"]
-            yield Question(f"the lower bound of e^{epsilon}", {"do": "bound", "epsilon": epsilon}, {"low": low})
+            yield _Question(f"the lower bound of e^{epsilon}", {"do": "bound", "epsilon": epsilon}, {"low": low})
         else:
             yield _judged(row["kernel"], epsilon, None, kept=row["accept"])
 
 
-def _kernels(files: Mapping[str, Any]) -> Iterator[Question]:
+def _kernels(files: Mapping[str, Any]) -> Iterator[_Question]:
     for name, file in files.items():
         if name != "dealt" and _has_reports(file):
             yield from _of_kernels(name, file["cases"])
@@ -109,27 +109,27 @@ def _has_reports(file: Any) -> bool:
     return bool(cases) and isinstance(cases, list) and "reports" in cases[0]
 
 
-def _of_kernels(name: str, cases: Sequence[Document]) -> Iterator[Question]:
+def _of_kernels(name: str, cases: Sequence[Document]) -> Iterator[_Question]:
     for i, case in enumerate(cases):
         kernel, epsilon, budgets = case["kernel"], case["epsilon"], case.get("budgets")
         about = f"{name}, case {i}"
         ratio = [case["ratio"]["numerator"], case["ratio"]["denominator"]]
-        yield Question(about, {"do": "kernel", "kernel": kernel}, {"width": case["width"], "ratio": ratio})
+        yield _Question(about, {"do": "kernel", "kernel": kernel}, {"width": case["width"], "ratio": ratio})
         yield _judged(kernel, epsilon, budgets, kept=True)
         if case.get("leaks"):
             yield _judged(case["leaks"], epsilon, budgets, kept=False)
         for j, row in enumerate(case["reports"]):
             ask = {"do": "randomise", "kernel": kernel} | {key: row[key] for key in row if key != "report"}
-            yield Question(f"{about}, report {j}", ask, {"report": row["report"], "used": len(row["words"])})
+            yield _Question(f"{about}, report {j}", ask, {"report": row["report"], "used": len(row["words"])})
 
 
-def _judged(kernel: Document, epsilon: float, budgets: Any, *, kept: bool) -> Question:
+def _judged(kernel: Document, epsilon: float, budgets: Any, *, kept: bool) -> _Question:
     ask = {"do": "judge", "kernel": kernel, "epsilon": epsilon} | ({"budgets": budgets} if budgets else {})
     about = f"{kernel['kind']} at epsilon {epsilon}, {'kept' if kept else 'broken'}"
-    return Question(about, ask, {"kept": True} if kept else {"error": "PrivacyError"})
+    return _Question(about, ask, {"kept": True} if kept else {"error": "PrivacyError"})
 
 
-def _dealt(files: Mapping[str, Any]) -> Iterator[Question]:
+def _dealt(files: Mapping[str, Any]) -> Iterator[_Question]:
     yield from _of_kernels("dealt", files["dealt"]["cases"])
     for i, case in enumerate(files["dealt"]["cases"]):
         for row in case["deals"]:
@@ -139,7 +139,7 @@ def _dealt(files: Mapping[str, Any]) -> Iterator[Question]:
             yield _question(f"frame {i}", "frame", given, ("kernel", "part", "report"), ("framed",))
 
 
-def _canonical(files: Mapping[str, Any]) -> Iterator[Question]:
+def _canonical(files: Mapping[str, Any]) -> Iterator[_Question]:
     for row in files["canonical"]["numbers"]:
         yield _question(f"the number {row['bits']}", "number", row, ("bits",), ("canonical",))
     for row in files["canonical"]["cases"]:
@@ -147,35 +147,35 @@ def _canonical(files: Mapping[str, Any]) -> Iterator[Question]:
     yield from _refused("canonical", files["canonical"]["refused"])
 
 
-def _signatures(files: Mapping[str, Any]) -> Iterator[Question]:
+def _signatures(files: Mapping[str, Any]) -> Iterator[_Question]:
     for rows, holds in (("good", True), ("bad", False)):
         for row in files["signatures"][rows]:
             given = row | {"holds": holds}
             yield _question(row["about"], "signature", given, ("key", "message", "signature"), ("holds",))
 
 
-def _designs(files: Mapping[str, Any]) -> Iterator[Question]:
+def _designs(files: Mapping[str, Any]) -> Iterator[_Question]:
     for row in files["hostile"]["good"]:
         given = row | {"epsilon": row["design"]["epsilon"]}
         yield _question(row["about"], "design", given, ("design", "harmless"), ("epsilon",))
     for row in [*files["hostile"]["cases"], *files["dealt"]["refused"]]:
         ask = {"do": "design", "design": row["design"], "harmless": row["harmless"]}
-        yield Question(row["about"], ask, {"error": _KINDS[row["error"]]})
+        yield _Question(row["about"], ask, {"error": _KINDS[row["error"]]})
 
 
-def _sentences(files: Mapping[str, Any]) -> Iterator[Question]:
+def _sentences(files: Mapping[str, Any]) -> Iterator[_Question]:
     for row in files["dealt"]["good"]:
         yield _question(row["about"], "explain", row, ("design",), ("text", "several"))
 
 
-def _texts(files: Mapping[str, Any]) -> Iterator[Question]:
+def _texts(files: Mapping[str, Any]) -> Iterator[_Question]:
     for row in files["texts"]["texts"]:
         yield _question(ascii(row["text"])[:40], "text", row, ("text",), ("fault", "prose"))
     for row in files["texts"]["labels"]:
         yield _question(ascii(row["labels"])[:40], "labels", row, ("labels",), ("fault", "keys"))
 
 
-def _tasks(files: Mapping[str, Any]) -> Iterator[Question]:
+def _tasks(files: Mapping[str, Any]) -> Iterator[_Question]:
     tasks = files["tasks"]
     told = ("id", "width", "question_at", "strata_at", "expires", "questions")
     for row in tasks["good"]:
@@ -188,11 +188,13 @@ def _tasks(files: Mapping[str, Any]) -> Iterator[Question]:
         text = json.dumps(tasks[version]["task"])
         for row in tasks[version]["cases"]:
             want = {"error": _KINDS[row["error"]]} if "error" in row else {"window": row["window"]}
-            yield Question(f"the window of {row['today']}", {"do": "window", "text": text, "today": row["today"]}, want)
+            yield _Question(
+                f"the window of {row['today']}", {"do": "window", "text": text, "today": row["today"]}, want
+            )
     yield from _refused("task", tasks["cases"])
 
 
-def _reports(files: Mapping[str, Any]) -> Iterator[Question]:
+def _reports(files: Mapping[str, Any]) -> Iterator[_Question]:
     tasks = {row["about"]: row for row in files["tasks"]["good"]}
     ledger = files["ledger"]
     for row in ledger["derived"]:
@@ -205,21 +207,21 @@ def _reports(files: Mapping[str, Any]) -> Iterator[Question]:
         text = json.dumps(ledger["deals"][name])
         for row in ledger["deals"]["cases"]:
             ask = {"do": "dealt", "text": text, "secret": row["secret"]}
-            yield Question("the question that a secret deals", ask, {"question": row[question]})
+            yield _Question("the question that a secret deals", ask, {"question": row[question]})
 
 
-def _refused(do: str, rows: Sequence[Document]) -> Iterator[Question]:
+def _refused(do: str, rows: Sequence[Document]) -> Iterator[_Question]:
     for row in rows:
         text = row["start"] + row["fill"] * row["count"] + row["end"] if "fill" in row else row.get("text")
         given = {"text": text} if text is not None else {"base64": row["base64"]}
-        yield Question(row["about"], {"do": do, **given}, {"error": _KINDS[row["error"]]})
+        yield _Question(row["about"], {"do": do, **given}, {"error": _KINDS[row["error"]]})
 
 
-def _question(about: str, do: str, row: Document, asked: Sequence[str], wanted: Sequence[str]) -> Question:
-    return Question(about, {"do": do} | {key: row[key] for key in asked}, {key: row[key] for key in wanted})
+def _question(about: str, do: str, row: Document, asked: Sequence[str], wanted: Sequence[str]) -> _Question:
+    return _Question(about, {"do": do} | {key: row[key] for key in asked}, {key: row[key] for key in wanted})
 
 
-SETS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Question]]] = {
+SETS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[_Question]]] = {
     "packing": _packing,
     "hash": _hash,
     "promise": _promise,
@@ -332,7 +334,7 @@ def ask_all(
         program.close()
 
 
-def _take(told: Told, number: int, question: Question, found: Any) -> None:
+def _take(told: Told, number: int, question: _Question, found: Any) -> None:
     if isinstance(found, dict) and found.get("n") == number:
         fits = all(key in found and _same(found[key], value) for key, value in question.want.items())
         if fits and ("error" in question.want or "error" not in found):
