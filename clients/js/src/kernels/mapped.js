@@ -20,7 +20,7 @@ Utility.mappedPeak = (kernel) => {
  */
 function favoured(kernel) {
   const { k, keep, even, blocks, levels, lift } = kernel;
-  if (blocks) return most([1n, levels[lift.top >= lift.bottom ? 0 : 1] - (blocks[0] - k)]);
+  if (blocks) return most([1n, /** @type {any} */ (levels[lift.top >= lift.bottom ? 0 : 1] - (blocks[0] - k))]);
   if (!even) return 1n;
   const share = shareOf(kernel);
   const part = k * share.top;
