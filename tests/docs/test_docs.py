@@ -35,13 +35,18 @@ def text_of(path: Path) -> str:
 # ---- generated parts
 
 
-LONG = ("docs/keyvalue.md", "docs/planning.md", "docs/jobs/data.md")
-"""Pages whose commands take many seconds: in the full tier."""
+LONG = ("docs/keyvalue.md", "docs/planning.md", "docs/howto/questions.md")
+"""Pages whose commands take many seconds, and those of the jobs: in the full tier."""
 
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, id=name_of(page), marks=[pytest.mark.slow] * (name_of(page) in LONG)) for page in PAGES],
+    [
+        pytest.param(
+            page, id=name_of(page), marks=[pytest.mark.slow] * (name_of(page) in LONG or page.parent.name == "jobs")
+        )
+        for page in PAGES
+    ],
 )
 def test_generated_parts_are_fresh(page: Path, generate: ModuleType) -> None:
     text = text_of(page)

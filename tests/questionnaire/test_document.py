@@ -209,6 +209,8 @@ def test_a_draft_says_what_is_missing() -> None:
             "q.q1.sensitive",
             "Only",
         ),
+        ({"questions": [{"kind": "yes-no", "text": "?", "mechanism": "hm"}]}, "q.q1.mechanism", "cannot ask this"),
+        ({"questions": [{"kind": "time", "text": "?", "mechanism": "grr"}]}, "q.q1.mechanism", "cannot ask this"),
         ({"groups": [{"title": "x", "values": ["a"]}]}, "g.g1.values", "at least two"),
         ({"groups": [{"values": ["a", "b"]}]}, "g.g1.title", "what the group is"),
         ({"language": "it"}, "words", "no words for"),

@@ -247,6 +247,16 @@ def test_the_chance_is_the_one_of_releases() -> None:
     assert 2 * told - told > 6 * spread, "a chance twice as large would be noticed"
 
 
+@pytest.mark.parametrize("name", ["grr", "olh", "hr", "she", "ue"])
+def test_a_mechanism_that_was_chosen_is_told_with_its_own_error(name: str) -> None:
+    """At the uniform population it errs by what it says itself; never less is told."""
+    found = outlook(asked([one(4) | {"mechanism": name}], people=2000))
+    (m,) = found.survey.mechanisms
+    assert m.name == name
+    own = m.properties(2000)["mse"] + 3 / 16 / 2000
+    assert own <= (found.known[0].half / 1.96) ** 2 * (1 + 1e-9) < 1.5 * own
+
+
 @pytest.mark.stat
 @pytest.mark.parametrize(("options", "most"), [(4, 0), (8, 2), (20, 3)])
 def test_ticked_answers_are_known_as_well_as_told(options: int, most: int) -> None:

@@ -174,6 +174,7 @@ def _question(item: Item, filled: Filled) -> Item:
         high=filled.number(f"{where}.high", item.high, -1e12, 1e12),
         unit=filled.text(f"{where}.unit", item.unit, _LONGEST["unit"]),
         slots=slots or item.slots,
+        mechanism=filled.text(f"{where}.mechanism", item.mechanism, LIMITS["mechanism"]),
         **flags,
     )
 
@@ -258,6 +259,7 @@ def fields_of(asked: Questionnaire) -> dict[str, str]:
     for item in asked.questions:
         where = f"q.{item.name}"
         found |= {f"{where}.{name}": str(getattr(item, name)) for name in ("kind", "text", "unit", "points", "slots")}
+        found[f"{where}.mechanism"] = item.mechanism
         found[f"{where}.most"] = str(item.most or "")
         found |= {f"{where}.{name}": "\n".join(getattr(item, name)) for name in ("options", "sensitive")}
         found |= {f"{where}.low_end": item.ends[0], f"{where}.high_end": item.ends[1]}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from deniable.service.questionnaire.document import LIMITS, WORDS, Item, Questionnaire
-from deniable.service.questionnaire.kinds import LISTED, can_skip, labels_of, words_of
+from deniable.service.questionnaire.kinds import LISTED, can_skip, candidates, labels_of, words_of
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.box import sets_up_to
 from deniable_client.texts import labels_fault, text_fault
@@ -69,7 +69,10 @@ def _questions(asked: Questionnaire) -> Iterator[Fault]:
         else:
             yield from _odd(f"{where}.text", item.text, prose=True)
         texts[item.text] = item.name
-        yield from _answers(item, where, labels_of(item, words))
+        wrong = list(_answers(item, where, labels_of(item, words)))
+        yield from wrong
+        if item.mechanism and not wrong:
+            yield from _mechanism(item, where, candidates(item, words, asked.protection))
 
 
 def _answers(item: Item, where: str, labels: Sequence[str]) -> Iterator[Fault]:
@@ -93,6 +96,12 @@ def _answers(item: Item, where: str, labels: Sequence[str]) -> Iterator[Fault]:
         yield Fault(f"{where}.sensitive", "fault.sensitive", {"answer": unknown[0]})
     elif item.sensitive and item.kind not in ("yes-no", "one"):
         yield Fault(f"{where}.sensitive", "fault.sensitive.kind")
+
+
+def _mechanism(item: Item, where: str, able: Iterable[str]) -> Iterator[Fault]:
+    """A mechanism that was chosen must be one that can ask the question."""
+    if item.mechanism not in able:
+        yield Fault(f"{where}.mechanism", "fault.mechanism", {"name": item.mechanism, "names": list(able) or ["–"]})
 
 
 def _ticks(item: Item, where: str) -> Iterator[Fault]:

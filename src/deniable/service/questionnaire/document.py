@@ -21,7 +21,16 @@ __all__ = ["KINDS", "LIMITS", "Group", "Item", "Questionnaire", "Translated", "d
 VERSION = 1
 KINDS = ("yes-no", "one", "several", "rating", "ordered", "number", "time")
 """What can be asked."""
-LIMITS = {"bytes": 1 << 20, "questions": 255, "options": 4096, "ticks": 64, "groups": 8, "values": 254, "languages": 40}
+LIMITS = {
+    "bytes": 1 << 20,
+    "questions": 255,
+    "options": 4096,
+    "ticks": 64,
+    "groups": 8,
+    "values": 254,
+    "languages": 40,
+    "mechanism": 40,
+}
 _TEXTS = {"title": 200, "who": 200, "why": 1000, "text": 10_000, "unit": 40, "option": 1000, "end": 100, "value": 200}
 _NAME = re.compile("[a-z0-9_-]{1,64}")
 _TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
@@ -55,6 +64,8 @@ class Item:
     """Of a day."""
     weight: float = 1.0
     """How much its error counts."""
+    mechanism: str = ""
+    """The mechanism that asks it, by its name; the best one if left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +196,7 @@ def _item(given: object, usual: str, where: str) -> Item:
         unit=_text(told.get("unit", ""), f"unit of {where}", _TEXTS["unit"]),
         slots=_whole(told.get("slots", 24), f"slots of {where}", 2, 48),
         weight=_number(told.get("weight", 1.0), f"weight of {where}", 0.01, 100.0),
+        mechanism=_text(told.get("mechanism", ""), f"mechanism of {where}", LIMITS["mechanism"]),
     )
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+from deniable.core.domain import Domain
+from deniable.errors import require
+from deniable.plan.questions import plan
 from deniable.service.questionnaire.document import WORDS, Item, Questionnaire
 from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
 
-__all__ = ["LISTED", "can_skip", "cost", "described", "labels_of", "relevant", "words_of"]
+__all__ = ["LISTED", "can_skip", "candidates", "cost", "described", "labels_of", "relevant", "words_of"]
 
 ORDERED_SMALL = 7
 """Answers in an order up to which each is asked for by itself; more of them are asked in ranges."""
@@ -19,6 +23,8 @@ LISTED = {"one": (2, 1000), "several": (2, 64), "ordered": (3, 4096)}
 _HALF = 0.25
 """The largest variance of a share of one person drawn at random."""
 _DAY = 24 * 60
+_PEOPLE = 10_000
+"""For whom mechanisms are compared; which of them can ask does not depend on it."""
 
 
 def words_of(asked: Questionnaire, tag: str) -> Mapping[str, str]:
@@ -54,8 +60,40 @@ def labels_of(item: Item, words: Mapping[str, str], options: tuple[str, ...] | N
     return found + ([words["skip"]] if item.skip and can_skip(item) else [])
 
 
-def described(item: Item, words: Mapping[str, str]) -> dict[str, Any]:
-    """A question as `deniable.survey` takes it."""
+def described(item: Item, words: Mapping[str, str], epsilon: float) -> Any:
+    """A question as `deniable.survey` takes it: in words, or the mechanism that its author chose."""
+    told = _described(item, words)
+    if not item.mechanism:
+        return told
+    found = candidates(item, words, epsilon)
+    require(item.mechanism in found, "mechanism", item.mechanism, f"one of {', '.join(found) or 'none'}")
+    return found[item.mechanism]
+
+
+def candidates(item: Item, words: Mapping[str, str], epsilon: float) -> Mapping[str, Any]:
+    """The mechanisms that can ask a question, by name, best first; none for what only one kind of mechanism asks."""
+    told = _described(item, words)
+    if "ordinal" in told or "several" in told:
+        return {}
+    plain = {name: tuple(part) if isinstance(part, list) else part for name, part in told.items()}
+    return _candidates(epsilon, **plain)
+
+
+@lru_cache(maxsize=64)
+def _candidates(epsilon: float, **told: Any) -> Mapping[str, Any]:
+    if "interval" in told:
+        designs = plan(question="mean", epsilon=epsilon, n=_PEOPLE, **told).designs
+    else:
+        where = Domain.of(told["labels"], missing=told.get("missing"))
+        more = {"sensitive": told["sensitive"]} if "sensitive" in told else {}
+        designs = plan(domain=where, epsilon=epsilon, n=_PEOPLE, **more).designs
+    found: dict[str, Any] = {}
+    for design in designs:
+        found.setdefault(design.mechanism.name, design.mechanism)
+    return found
+
+
+def _described(item: Item, words: Mapping[str, str]) -> dict[str, Any]:
     labels = labels_of(item, words)
     if item.kind == "number":
         return {"interval": (item.low, item.high)}
@@ -86,6 +124,8 @@ def cost(question: Any) -> float:
         return max(float(m.weights.cost(f)) for f in (told["ticked"], 0.5))
     if "p" in told:
         return max(_share(told["p"], told["q"], f) for f in (1 / m.k, 0.5))
+    if question.plain:
+        return float(told["mse"]) + _HALF
     return subset_cost(m.k, m.epsilon)
 
 

@@ -257,7 +257,7 @@ def outlook(asked: Questionnaire) -> Outlook:
 def _bare(asked: Questionnaire) -> Outlook:
     """Everything but minimum batches."""
     words = words_of(asked, asked.language)
-    items = {item.name: described(item, words) for item in asked.questions}
+    items = {item.name: described(item, words, asked.protection) for item in asked.questions}
     weights = {item.name: item.weight for item in asked.questions}
     made = survey(items, epsilon=asked.protection, weights=weights, scheme="one")
     later = asked.later
