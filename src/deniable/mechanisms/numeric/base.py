@@ -180,15 +180,10 @@ def sliding(epsilon: float, k: int, m: int) -> WindowBulk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquareWave(Numeric):
-    """The square wave: the window that tells most about where a value lies; `fit(method="ems")` for distributions.
-
-    >>> SquareWave.optimal(epsilon=1.0, domain=Grid.of(0, 1, 64)).m
-    33
-    """
+class _Windowed(Numeric):
+    """By a window of m answers."""
 
     m: int
-    family: ClassVar[str] = "sw"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -201,6 +196,17 @@ class SquareWave(Numeric):
     @cached_property
     def law(self) -> Sliding[float]:
         return Sliding.ideal(self.epsilon, self.k, self.m)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquareWave(_Windowed):
+    """The square wave: the window that tells most about where a value lies; `fit(method="ems")` for distributions.
+
+    >>> SquareWave.optimal(epsilon=1.0, domain=Grid.of(0, 1, 64)).m
+    33
+    """
+
+    family: ClassVar[str] = "sw"
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain | Span, m: int | None = None) -> SquareWave:
@@ -210,23 +216,10 @@ class SquareWave(Numeric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piecewise(Numeric):
+class Piecewise(_Windowed):
     """The piecewise mechanism for means, by default with the window whose largest variance is least."""
 
-    m: int
     family: ClassVar[str] = "pm"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "m", check_window(self.m, self.k))
-
-    @cached_property
-    def bulk(self) -> WindowBulk:
-        return sliding(self.epsilon, self.k, self.m)
-
-    @cached_property
-    def law(self) -> Sliding[float]:
-        return Sliding.ideal(self.epsilon, self.k, self.m)
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain | Span, window: str = "best", m: int | None = None) -> Piecewise:
