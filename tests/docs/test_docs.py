@@ -77,7 +77,7 @@ def test_every_part_is_used(generate: ModuleType) -> None:
     assert asked == set(generate.PARTS)
 
 
-@pytest.mark.parametrize("name", ["adult-education", "errors", "planning"])
+@pytest.mark.parametrize("name", ["adult-education", "averaging", "belief", "errors", "planning", "price"])
 def test_picture_is_fresh(name: str, make_pictures: ModuleType) -> None:
     assert name in make_pictures.CHARTS
     stored = json.loads(text_of(make_pictures.PICTURES / f"{name}.json"))
