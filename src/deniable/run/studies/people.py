@@ -19,7 +19,7 @@ from deniable.run.files import ask_header, encode, read_values
 from deniable.run.layout import Layout
 from deniable.run.studies.study import PEOPLE
 
-__all__ = ["at_points", "check_source", "counted", "has_own_values", "met", "sorted_into"]
+__all__ = ["at_points", "check_source", "counted", "has_own_values", "met"]
 
 _CHUNK = 1 << 16
 """Values of a file that are read at a time."""
