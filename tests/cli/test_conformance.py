@@ -107,7 +107,6 @@ ANSWERS = {
     "no object": "'[]'",
     "another question's": "json.dumps({'n': 0, 'hash': 0, 'buckets': []})",
     "nothing of it": "json.dumps({'n': n})",
-    "an error beside a result": "json.dumps({'n': n, 'error': 'x', 'bytes': '', 'width': 1})",
     "a truth value for a number": "json.dumps({'n': n, 'bytes': 'ff', 'width': True})",
 }
 
@@ -117,6 +116,19 @@ def test_answers_that_are_none_are_wrong(what: str) -> None:
     lines = "import json, sys\nfor line in sys.stdin:\n    n = json.loads(line)['n']\n"
     told = told_by(program(f"{lines}    print({ANSWERS[what]}, flush=True)"), "packing")["packing"]
     assert (told.asked, told.right, told.unsupported, len(told.wrong)) == (13, 0, 0, 3)
+
+
+@pytest.mark.parametrize(("more", "shift", "right"), [("", 0, 13), ("'error': 'x', ", 0, 0), ("", 1, 0)])
+def test_right_results_count_under_their_number_and_without_an_error(more: str, shift: int, right: int) -> None:
+    text = f"""
+import json, sys
+file = json.load(open({str(ROOT / "clients/vectors/packing.json")!r}))
+rows = [*file["bits"], *file["integers"]]
+for line, row in zip(sys.stdin, rows):
+    print(json.dumps({{{more}'n': json.loads(line)['n'] + {shift}, **row}}), flush=True)
+"""
+    told = told_by(program(text), "packing")["packing"]
+    assert (told.right, told.holds) == (right, right == 13)
 
 
 def test_what_is_unsupported_is_said_and_does_not_hold(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
