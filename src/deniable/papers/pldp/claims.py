@@ -13,9 +13,9 @@ from deniable.core.types import FloatArray
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.estimate import blend
 from deniable.mechanisms.personal.plain import Personal
+from deniable.mechanisms.personal.published import pbp
 from deniable.papers.evidence import Evidence, Sampled
 from deniable.papers.paper import Context, Measures
-from deniable.papers.pldp.baselines import pbp
 from deniable.papers.pldp.experiments import BUDGETS, DATA, by_budget
 from deniable.papers.pldp.printed import theorem_53
 from deniable.papers.pldp.study import LEVELS
