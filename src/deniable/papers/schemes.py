@@ -2,8 +2,8 @@
 
 What sends reports of its own is a mechanism or protocol of the registry, as printed with `form=paper`. What the PLDP
 paper compares with has no text of its own at hand, or reads what nobody may send: these are reconstructions, protocols
-that are simulated only. `try_scheme` simulates them on the counts alone, as the paper's figures do, and what the authors'
-program computes.
+that are simulated only. `try_scheme` simulates them on the counts alone, as the paper's figures do, and what the
+authors' program computes.
 
 >>> find("L-SRR").call
 'dn.mechanism("lsrr", form="paper", ...)'
