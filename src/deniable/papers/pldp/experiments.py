@@ -32,16 +32,12 @@ __all__ = [
 DATA = {"Education": "adult-education", "Job": "bank-job", "Country": "adult-country"}
 SHARES = ("uniform", "power law")
 """Distributions of people over the levels."""
-_FITTED = {"Education": 240, "Country": 160}
-"""Collections to which EM is fitted: more where a claim is about how near it comes."""
 BUDGETS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 PAIR = (0.1, 0.2)
 
 _SIZES = {"Education": (4, 8, 12, 16), "Job": (3, 6, 9, 12), "Country": (10, 20, 30, 42)}
 _CLAIMED = (0.1, 0.2, 0.3, 0.4, 1.0)
 """Budgets that claims are about, with more runs."""
-_NEAR, _MANY = (0.2, 0.3), 600
-"""Where the answer is nearest, with many more."""
 _PLAIN = ("auem", "auem projected", "apldp", "rcf", "rcf projected", "ppda", "self projected")
 _CODED = ("auem as coded", "emoa as coded")
 _TWO = ("pbp", "pbp random", "auem")
@@ -70,7 +66,7 @@ def by_budget(context: Context, data: str, budget: float) -> Errors:
 
 
 def _by_budget(context: Context, data: str, budget: float) -> Errors:
-    runs = 20 if context.quick else _MANY if budget in _NEAR else 120 if budget in _CLAIMED else 50
+    runs = 20 if context.quick else 120 if budget in _CLAIMED else 50
     stream = context.stream(f"budget {data} {budget}")
     return study(load(DATA[data]), runs, stream, level_epsilon=budget, methods=("auem", "pbp"))
 
@@ -81,7 +77,7 @@ def by_size(context: Context, data: str, k: int) -> Errors:
 
 
 def _by_size(context: Context, data: str, k: int) -> Errors:
-    runs = 9 if context.quick else 1000
+    runs = 9 if context.quick else 60
     context.progress(f"pldp: {runs} collections of {k} values of {data}")
     people = largest(load(DATA[data]), k)
     many = study(people, runs, context.stream(f"size {data} {k}"), methods=_PLAIN + _CODED)
@@ -169,7 +165,7 @@ def ten_levels(context: Context, data: str, kind: str) -> Errors:
 
 
 def _ten_levels(context: Context, data: str, kind: str) -> Errors:
-    runs, rho = 6 if context.quick else _FITTED.get(data, 120), _shares(kind, LEVELS)
+    runs, rho = 6 if context.quick else 120, _shares(kind, LEVELS)
     context.progress(f"pldp: {runs} collections of {data}, {kind} levels")
     stream = context.stream(f"ten {data} {kind}")
     return study(load(DATA[data]), runs, stream, shares=rho, methods=_PLAIN + _CODED + _SLOW)
