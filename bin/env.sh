@@ -59,7 +59,7 @@ install() {
     "$python" -m compileall -q "$root/src" "$root/clients/python/src"
 }
 
-# set_up demo|test: leaves a working .venv; does nothing when the last set-up still holds.
+# set_up demo|test|site: leaves a working environment in $venv; does nothing when the last set-up still holds.
 set_up() {
     if ! new_enough "$python" || ! "$python" -m pip --version >/dev/null 2>&1; then
         make_venv
@@ -74,6 +74,10 @@ set_up() {
             install charts,frames,service
             ;;
         test) install charts,frames,fast,service,postgres,spark,test ;;
+        site)
+            if [[ $(cat "$venv/stamp-site" 2>/dev/null) == "$want" ]]; then return; fi
+            install site
+            ;;
     esac
     printf '%s\n' "$want" >"$venv/stamp-$1"
 }

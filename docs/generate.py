@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -44,6 +44,7 @@ from deniable_client.telling import GRADES, HARDLY_ANY, sure_of
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
 
+import listed  # noqa: E402
 import measured  # noqa: E402
 from measured import table  # noqa: E402
 
@@ -82,9 +83,18 @@ def starters() -> str:
 
 def mechanisms() -> str:
     """The registry."""
+    return _registry(dn.MECHANISMS)
+
+
+def protocols() -> str:
+    """The registry of collections in several steps."""
+    return _registry(dn.PROTOCOLS)
+
+
+def _registry(entries: Mapping[str, Any]) -> str:
     rows = [
         [_linked(name, DOCS), row.summary, row.best_for, " ".join(f"`--{o.replace('_', '-')}`" for o in row.options)]
-        for name, row in dn.MECHANISMS.items()
+        for name, row in entries.items()
     ]
     return table(["name", "what it is", "best for", "own options"], rows, right=4)
 
@@ -372,12 +382,14 @@ PARTS: dict[str, Callable[[], str]] = {
     "peers": measured.peers,
     "poisoning": poisoning,
     "promises": promises,
+    "protocols": protocols,
     "results": results,
     "routes": routes,
     "settings": settings,
     "spark": measured.spark,
     "starters": starters,
     "tree": tree,
+    **listed.PARTS,
     **measured.STUDIES,
 }
 """The parts that pages may ask for."""

@@ -222,9 +222,15 @@ def machine() -> str:
     """What the figures were measured on."""
     found = _figures()
     return (
-        f"Measured on {found['cores']} cores of an x86-64 machine (instructions: {found['instructions']}), "
-        f"load {found['load']} before the run."
+        f"Measured on {found['cores']} cores of an x86-64 machine (instructions: {found['instructions']}),\n"
+        f"load {found['load']} before the run{_other_load(found['load'])}."
     )
+
+
+def _other_load(usual: str) -> str:
+    """The load before the rows of `affine`, where these are from a run of their own."""
+    (load,) = {row["load"] for row in read_csv("peers") if row["work"].startswith("affine")}
+    return "" if load == usual else f" ({load} before that of the rows of `affine`)"
 
 
 def growth() -> str:
@@ -262,6 +268,7 @@ def _shown(script: str, data: str, show: str = "render") -> Callable[[], str]:
 
 
 STUDIES: dict[str, Callable[[], str]] = {
+    "costs": _shown("costs", "costs"),
     "estimators": _shown("estimators", "estimators"),
     "intervals": _shown("intervals", "coverage"),
     "learning": _shown("learning", "learning"),

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = ("measure", "growth", "limits", "peers", "places", "walks", "shape", "intervals")
+SCRIPTS = ("measure", "costs", "growth", "limits", "peers", "places", "walks", "shape", "intervals")
 
 
 @pytest.fixture(scope="session")

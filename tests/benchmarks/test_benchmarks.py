@@ -60,7 +60,7 @@ def test_a_case_in_a_process_of_its_own_tells_its_memory(benchmarks: Modules) ->
     assert 10 < found["peak_mib"] < 2000
 
 
-def test_every_work_is_compared(benchmarks: Modules, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_work_is_compared(benchmarks: Modules, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Rows as promised, from given times: ratio is theirs over ours, a share is the limit over ours."""
     pytest.importorskip("numba", reason="the limits need numba: pip install 'deniable[fast]'")
     peers = benchmarks["peers"]
@@ -69,17 +69,23 @@ def test_every_work_is_compared(benchmarks: Modules, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(peers.limits, "measure", lambda: limits)
     monkeypatch.setattr(peers, "ours", lambda name: {f"{name} privatize": 250.0, f"{name} tally": 1000.0})
     rows = [{"work": work, "peer": "other", "theirs": 5000.0} for work in works]
-    monkeypatch.setattr(peers, "theirs", lambda k=0, *names: rows)
-    times = {"privatize": 25.0, "tally": 2.0, "decode": 1.0, "bytes": 4}
+    monkeypatch.setattr(
+        peers, "theirs", lambda folder, k=0, *names: [r for r in rows if "olh" in r["work"] or not names]
+    )
+    times = {"privatize": 25.0, "tally": 2.0, "decode": 6.0, "transforms": 2.0, "bytes": 4}
     monkeypatch.setattr(peers, "affine", lambda k: dict(times))
     found = peers.compare()
-    assert [row["work"] for row in found["affine"][:3]] == [f"affine {work}, k = 1,000" for work in list(times)[:3]]
-    assert [row["ratio"] for row in found["affine"]] == [200.0, 2500.0, None] * 2
-    assert [row["limit_share"] for row in found["affine"]] == [8 / 25, 1.0, None] * 2
-    alone = peers.compare(alone=True)["rows"]
-    assert [(row["ours"], row["peer"], row["ratio"]) for row in alone[3:]] == [
-        (t, None, None) for t in (25.0, 2.0, 1.0)
-    ]
+    own = [f"affine {work}, k = {k}" for k in ("1,000", "100,000") for work in ("privatize", "tally and decode")]
+    assert [row["work"] for row in found["rows"][len(works) :]] == own
+    assert [row["ratio"] for row in found["rows"][len(works) :]] == [200.0, 625.0] * 2
+    assert [row["limit_share"] for row in found["rows"][len(works) :]] == [8 / 25, 4 / 8] * 2
+    assert peers.compare(alone=True)["rows"] == found["rows"][len(works) :]
+    monkeypatch.setattr(benchmarks["measure"], "DATA", tmp_path)
+    for alone in (False, True, True):
+        peers.keep(peers.compare(alone=alone), alone=alone)
+    kept = benchmarks["measure"].read_csv("peers")
+    assert [row["work"] for row in kept] == works + own
+    found["rows"] = found["rows"][: len(works)]
     assert [row["work"] for row in found["rows"]] == works
     assert {row["ratio"] for row in found["rows"]} == {20.0, 5.0}
     shares = {row["work"]: row["limit_share"] for row in found["rows"]}
@@ -99,7 +105,21 @@ def test_the_results_show_what_the_page_promises(benchmarks: Modules) -> None:
     assert all(abs(row["exponent"] - 1) <= slack.get(row["mechanism"], 0.1) for row in found)
     assert all(row["peak_mib"] < 1000 for row in found)
     works = {(row["work"], row["peer"]) for row in measure.read_csv("peers")}
-    assert len(works) == 14
+    assert len(works) == 22
+    slow = [row for row in measure.read_csv("peers") if "k = 100,000" in row["work"]]
+    assert min(float(row["ratio"]) for row in slow if "tally" in row["work"]) > 1e5
+    assert all(float(row["ratio"]) > 10 for row in slow)
+
+
+def test_the_best_designs_cost_what_is_asked_for_at_most(benchmarks: Modules) -> None:
+    """Kept results, every cost once; and a row above either bar is seen."""
+    costs = benchmarks["costs"]
+    numbers = ("seconds", "seconds_asked", "megabytes", "megabytes_asked")
+    kept = [{name: float(row[name] or 0) for name in numbers} for row in benchmarks["measure"].read_csv("costs")]
+    assert [row["name"] for row in benchmarks["measure"].read_csv("costs")] == list(costs.COSTS)
+    assert not any(map(costs.above, kept))
+    assert all(costs.above({**row, "seconds": 1.01 * row["seconds_asked"]}) for row in kept)
+    assert sum(costs.above({**row, "megabytes": 2000.0}) for row in kept) == 3
 
 
 def test_pictures_are_small_and_shown() -> None:

@@ -109,7 +109,7 @@ def test_labels_of_metrics_are_those_that_are_counted() -> None:
     routes = {row.path for row in ROWS}
     told = " ".join(expressions())
     assert set(re.findall(r'route="([^"]+)"', told)) <= routes
-    reasons = (ROOT / "docs/howto/operate.md").read_text("utf-8")
+    reasons = (ROOT / "docs/http.md").read_text("utf-8")
     for reason in {each for listed in re.findall(r'reason=~"([^"]+)"', told) for each in listed.split("|")}:
         assert f"`{reason}`" in reasons
 

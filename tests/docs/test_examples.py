@@ -21,6 +21,7 @@ from deniable.testing import CHECKS, conformance
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     "README.md",
+    "docs/first-steps.md",
     "docs/index.md",
     "docs/keyvalue.md",
     "docs/planning.md",

@@ -1,10 +1,11 @@
 """Mutation testing: small wrong changes of the sources that the tests must notice.
 
 A mutant is data, in the lists beside this file: where it is, a piece of text that occurs there exactly once, what takes
-its place, what that breaks, and the tests that must fail. Nothing is edited: each mutant is imported by a process of
-its own, forked from this one, which has loaded the libraries but nothing of ours. Tests that start other programs do
-not see a mutant, so they cannot kill one. Mutants of the JavaScript client are made in a copy of it and tried by its
-own tests. First all these tests must pass on the sources as they are.
+its place, what that breaks, and the tests that must fail. Nothing is edited: each mutant is tried by a process of its
+own, forked from one that has imported the sources and collected the tests, where its functions get other code
+(`swap.py`). Where that cannot be, and where no test fails, it is imported by a process that has loaded libraries but
+nothing of ours. Tests that start other programs do not see a mutant, so they cannot kill one. Mutants of the JavaScript
+client are made in a copy of it and tried by its own tests. Tests that fail must pass on the sources as they are.
 
     bin/mutate                    all lists
     bin/mutate learn              one list
@@ -15,6 +16,7 @@ own tests. First all these tests must pass on the sources as they are.
     bin/mutate --part 2/5         each fifth of them, from the second on
     bin/mutate --jobs 4           so many at a time (2)
     bin/mutate --limit 20         seconds of processor time after which a mutant is stopped (60)
+    bin/mutate --fresh            import the sources anew for every mutant, which takes longer
 
 Ends with 0 if every mutant is killed or argued equivalent, with 1 if not, with 2 if a list or an option is wrong.
 """
@@ -37,6 +39,7 @@ import tomllib
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from importlib.abc import MetaPathFinder
@@ -202,7 +205,7 @@ class _Text(SourceFileLoader):
         return compile(self.text, self.path, "exec", dont_inherit=True)
 
 
-class _Watch:
+class Watch:
     """Remembers which tests failed, and whether all could be collected."""
 
     def __init__(self) -> None:
@@ -260,7 +263,7 @@ def _run_tests(tests: Sequence[str], root: Path, stop: bool, basetemp: str) -> d
     """pytest in this process."""
     import pytest
 
-    watch = _Watch()
+    watch = Watch()
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain", f"--rootdir={root}"]
     options += [f"--basetemp={basetemp}", *(["-x"] if stop else [])]
     code = pytest.main([*options, *tests], plugins=[watch])
@@ -293,7 +296,21 @@ Answer = dict[str, Any]
 """What a child says: the exit code of pytest, the failed tests, what could not be collected; or that it was stopped."""
 
 
-def _start(job: Job, root: Path) -> _Child:
+def _fresh(job: Job, folder: Path, root: Path) -> Answer:
+    """The tests of a job in a process that has imported nothing of ours."""
+    if job.tests[0].endswith(SCRIPT):
+        return _run_scripts(job.tests, root, job.mutant, folder / "copy")
+    if job.mutant is not None:
+        sys.meta_path.insert(0, Overlay(job.mutant.module(), job.mutant.text(root)))
+    answer = _run_tests(job.tests, root, job.mutant is not None, f"{folder}/temp")
+    return answer | {"log": (folder / "log").read_text("utf-8", "replace")[-4000:]}
+
+
+Work = Callable[[Job, Path], Answer]
+"""What a child does for a job, in a folder of its own."""
+
+
+def _start(job: Job, root: Path, work: Work) -> _Child:
     folder = tempfile.TemporaryDirectory(prefix="mutant-", ignore_cleanup_errors=True)
     reading, writing = os.pipe()
     pid = os.fork()
@@ -310,14 +327,7 @@ def _start(job: Job, root: Path) -> _Child:
         for own in (1, 2):
             os.dup2(log, own)
         os.chdir(root)
-        if job.tests[0].endswith(SCRIPT):
-            answer = _run_scripts(job.tests, root, job.mutant, Path(folder.name) / "copy")
-        else:
-            if job.mutant is not None:
-                sys.meta_path.insert(0, Overlay(job.mutant.module(), job.mutant.text(root)))
-            answer = _run_tests(job.tests, root, job.mutant is not None, f"{folder.name}/temp")
-            answer["log"] = Path(f"{folder.name}/log").read_text("utf-8", "replace")[-4000:]
-        os.write(writing, json.dumps(answer).encode())
+        os.write(writing, json.dumps(work(job, Path(folder.name))).encode())
     except BaseException:
         os.write(writing, json.dumps({"code": -1, "log": traceback.format_exc()}).encode())
     finally:
@@ -336,13 +346,15 @@ def _end(child: _Child, stopped: bool) -> Answer:
     return answer | {"stopped": stopped, "seconds": time.monotonic() - child.since}
 
 
-def run_all(jobs: Sequence[Job], root: Path, at_once: int, done: Callable[[Job, Answer], None]) -> None:
-    """Run the jobs, so many at a time, and hand each answer to `done`."""
+def run_all(
+    jobs: Sequence[Job], root: Path, at_once: int, done: Callable[[Job, Answer], None], work: Work | None = None
+) -> None:
+    """Run the jobs, so many at a time, and hand each answer to `done`; fresh, unless it is told how to `work`."""
     waiting, running = list(jobs)[::-1], list[_Child]()
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
-                running.append(_start(waiting.pop(), root))
+                running.append(_start(waiting.pop(), root, work or (lambda job, folder: _fresh(job, folder, root))))
             ready = select.select([child.pipe for child in running], [], [], 0.5)[0]
             for child in list(running):
                 said = os.read(child.pipe, 1 << 16) if child.pipe in ready else None
@@ -373,9 +385,8 @@ def judge(mutant: Mutant, answer: Answer) -> Outcome:
     return Outcome(mutant.id, status, answer["seconds"], by, note)
 
 
-def check_baseline(mutants: Sequence[Mutant], root: Path, at_once: int) -> None:
-    """All listed tests pass on the sources as they are, or `ListError`: a broken test must not count as a kill."""
-    tests = list(dict.fromkeys(test for mutant in mutants for test in mutant.tests))
+def check_baseline(tests: Sequence[str], root: Path, at_once: int) -> None:
+    """Tests pass on the sources as they are, or `ListError`: a broken test must not count as a kill."""
     wrong: list[str] = []
 
     def done(job: Job, answer: Answer) -> None:
@@ -390,14 +401,54 @@ def check_baseline(mutants: Sequence[Mutant], root: Path, at_once: int) -> None:
         raise ListError("these tests fail on the sources as they are:\n" + "\n".join(wrong))
 
 
+def run_swapped(jobs: Sequence[Job], root: Path, at_once: int, done: Callable[[Job, Answer], None]) -> None:
+    """Try mutants in forks of one process that imports and collects once; those that it cannot try are not answered."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            os.close(reading)
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.chdir(root)
+            _nursery(jobs, root, at_once, writing)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    try:
+        with os.fdopen(reading, "rb") as lines:
+            for line in lines:
+                number, answer = json.loads(line)
+                done(jobs[number], answer)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+
+
+def _nursery(jobs: Sequence[Job], root: Path, at_once: int, writing: int) -> None:
+    import pytest
+
+    sys.path.insert(0, str(LISTS.parent))
+    from mutants.swap import Nursery
+
+    def told(job: Job, answer: Answer) -> None:
+        os.write(writing, json.dumps([numbers[id(job)], answer]).encode() + b"\n")
+
+    numbers = {id(job): i for i, job in enumerate(jobs)}
+    nursery = Nursery(jobs, root, at_once, told)
+    tests = list(dict.fromkeys(test for job in jobs for test in job.tests))
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain", f"--rootdir={root}"]
+    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+        pytest.main([*options, f"--basetemp={folder}/temp", *tests], plugins=[nursery, nursery.watch])
+
+
 def mutate(
-    mutants: Sequence[Mutant], root: Path, at_once: int, limit: float, say: Callable[[str], None]
+    mutants: Sequence[Mutant], root: Path, at_once: int, limit: float, say: Callable[[str], None], fresh: bool = False
 ) -> list[Outcome]:
-    """Run all of them; `ListError` if their tests fail without any."""
-    start = time.monotonic()
-    check_baseline(mutants, root, at_once)
-    say(f"the listed tests pass on the sources as they are, {time.monotonic() - start:.0f} s")
+    """Run all of them; `ListError` if tests that fail do so without any."""
     outcomes: dict[str, Outcome] = {}
+    jobs = {mutant.id: Job(mutant.tests, mutant, limit) for mutant in mutants}
 
     def done(job: Job, answer: Answer) -> None:
         assert job.mutant is not None
@@ -405,8 +456,23 @@ def mutate(
         count, told = f"{len(outcomes)}/{len(mutants)}", found.note or (found.by and f"by {found.by}")
         say(f"{count:>8} {found.status:10} {found.seconds:5.1f} s  {found.id}" + (f"  {told}" if told else ""))
 
-    run_all([Job(mutant.tests, mutant, limit) for mutant in mutants], root, at_once, done)
+    def swapped(job: Job, answer: Answer) -> None:
+        if answer["code"] == 1 or (answer["stopped"] and job.mutant and job.mutant.endless):
+            done(job, answer)
+
+    ours = [job for job in jobs.values() if not job.tests[0].endswith(SCRIPT)]
+    if ours and not fresh:
+        run_swapped(ours, root, at_once, swapped)
+    run_all([job for name, job in jobs.items() if name not in outcomes], root, at_once, done)
+    start = time.monotonic()
+    check_baseline(list(dict.fromkeys(_test_of(jobs[o.id], o) for o in outcomes.values() if o.by)), root, at_once)
+    say(f"the tests that failed pass on the sources as they are, {time.monotonic() - start:.0f} s")
     return [outcomes[mutant.id] for mutant in mutants]
+
+
+def _test_of(job: Job, found: Outcome) -> str:
+    """The test that failed, as it can be asked for: of scripts the whole file."""
+    return job.tests[0] if job.tests[0].endswith(SCRIPT) else found.by
 
 
 # ---- the command
@@ -442,6 +508,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
     parser.add_argument("--json", action="store_true", help="the outcome as data")
     parser.add_argument("--part", type=part, default=(1, 1), metavar="I/N", help="each N-th mutant from the I-th on")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
+    parser.add_argument("--fresh", action="store_true", help="import the sources anew for every mutant")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of processor time for a mutant (60)")
     given = parser.parse_args(arguments)
     if given.jobs < 1 or given.limit <= 0:
@@ -457,7 +524,9 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
         warm(LIBRARIES if root == ROOT else ())
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that children are ended, too
         told = sys.stderr if given.json else sys.stdout
-        outcomes = mutate(mutants, root, given.jobs, given.limit, lambda line: print(line, file=told, flush=True))
+        outcomes = mutate(
+            mutants, root, given.jobs, given.limit, lambda line: print(line, file=told, flush=True), given.fresh
+        )
     except ListError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -519,10 +519,17 @@ def photograph(page: Any, path: Path) -> None:
 
 
 def test_a_plan_is_opened_answered_and_looked_at(site: Running, context: Any) -> None:
-    """The whole way by hand: plan, open, answer on a phone, and the count on the dashboard goes up without a reload."""
+    """The whole way by hand: plan, draft, open, answer on a phone, and the count on the dashboard goes up by itself."""
     tab = _signed_in(site, context, PLAN)
     tab.page.goto(f"{site.url}{PLAN}")
-    tab.page.locator("text=Open this task").first.click()
+    tab.page.click("text=Write a questionnaire with it")
+    tab.page.wait_for_selector("#draft")
+    for name in ("title", "who", "why"):
+        tab.page.fill(f"#{name}", f"The {name}")
+    tab.page.click('button[value="next"]')
+    tab.page.wait_for_selector(".grade")
+    tab.page.click("text=Open it")
+    tab.page.click("text=Open for good")
     tab.page.wait_for_selector("#live")
     assert tab.page.inner_text("#reports") == "0"
     person = Tab(context, site.url + tab.page.get_attribute("text=Survey page", "href"))

@@ -11,7 +11,9 @@ import re
 import sqlite3
 from base64 import b64encode
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -25,11 +27,14 @@ import deniable as dn
 from deniable.collect.codec import dump
 from deniable.errors import MissingExtraError, ParameterError
 from deniable.estimate.change import equality
+from deniable.service.access.identity import Identity
 from deniable.service.ingest import NEVER, REASONS
 from deniable.service.pages import charts, dashboard
 from deniable.service.pages.charts import picture
 from deniable.service.pages.looking import _compared, alarm, compared, doubled, needed, told
 from deniable.service.pages.render import POLICY
+from deniable.service.questionnaire.document import dumped, read
+from deniable.service.questionnaire.opening import questionnaire_of, task_of
 from deniable.service.release import PUBLISHED, windows
 from deniable.service.results.flat import COLUMNS, flat
 from deniable.service.results.reading import tally_in
@@ -245,6 +250,8 @@ def test_people_needed_give_the_wanted_error() -> None:
     assert needed(part, 1.0) == pytest.approx(4 * n, rel=1e-3)
     mean = {"estimate": {"n": 1000, "stderr": [7.9], "part": "mean"}}
     assert needed(mean, 7.9) == 1000
+    uneven = {"estimate": {"n": 1000, "stderr": [0.01, 0.04, 0.02]}}
+    assert needed(uneven, 4.0) == 1000, "for every answer, so for the one that is known least"
     for wrong in (0.0, -1.0, float("nan"), float("inf"), 1e-300):
         with pytest.raises(ParameterError, match="error must be from"):
             needed(part, wrong)
@@ -450,7 +457,7 @@ def test_an_analyst_may_look_and_not_touch() -> None:
     headers = {**signed_in(service, "analyst"), **OWN}
     assert b"Close it for ever" not in service.get(f"/tasks/{id}", headers).body
     assert _post(service, f"/tasks/{id}/state", {"state": "closed"}, headers).status == 403
-    assert _post(service, "/plan/open", {}, headers).status == 403
+    assert _post(service, "/plan/draft", {}, headers).status == 403
 
 
 @pytest.mark.parametrize(
@@ -489,19 +496,69 @@ def test_without_a_key_there_is_only_the_page_to_sign_in(shown: Shown) -> None:
 PLAN = {"text": "How often?", "kind": "shares", "answers": "never\nsometimes\noften", "people": "10000", "epsilon": "1"}
 
 
-def test_a_plan_becomes_an_open_task() -> None:
+def test_a_plan_becomes_a_draft_and_opens_nothing() -> None:
+    """Who asks was never said on tasks of this page, and one press made them live."""
     service = Paged()
     headers = {**signed_in(service), **OWN}
     text = service.get(f"/plan?{urlencode(PLAN)}", headers).body.decode()
     design = re.search(r'name="design" value="([^"]+)"', text)
     assert design is not None
-    reply = _post(service, "/plan/open", {**PLAN, "design": design[1]}, headers)
+    reply = _post(service, "/plan/draft", {**PLAN, "design": design[1]}, headers)
     assert reply.status == 303
-    row = service.store.task(reply.headers["location"].rpartition("/")[2])
+    assert service.store.tasks() == []
+    row = service.store.draft(reply.headers["location"].removeprefix("/q/"))
     assert row is not None
-    assert (row.state, Task.load(row.document).questions[0].labels) == ("open", ("never", "sometimes", "often"))
-    assert service.get(f"/t/{row.id}").status == 200
-    assert _post(service, "/plan/open", {**PLAN, "design": "nonsense"}, headers).status == 422
+    asked = read(row.document)
+    assert (asked.people, asked.protection, asked.item("q1").options) == (10_000, 1.0, ("never", "sometimes", "often"))
+    assert asked.item("q1").mechanism == "", "the recommended one needs no name"
+    page = service.get(f"{reply.headers['location']}/outlook", headers).body.decode()
+    assert "Say who asks" in page, "it cannot be opened before that is said"
+    assert _post(service, f"{reply.headers['location']}/open", {"anyway": "1"}, headers).status == 303
+    assert service.store.tasks() == []
+    assert _post(service, "/plan/draft", {**PLAN, "design": "nonsense"}, headers).status == 422
+    assert _post(service, "/plan/open", {**PLAN, "design": design[1]}, headers).status == 404
+
+
+def test_a_plan_recommends_one_design_and_folds_the_others() -> None:
+    """Six equal buttons stood beside code names, also of designs that were beaten in everything."""
+    service = Paged()
+    headers = {**signed_in(service), **OWN}
+    text = service.get(f"/plan?{urlencode(PLAN | {'answers': chr(10).join('abcdefgh')})}", headers).body.decode()
+    best, rest = text[text.index('id="best"') : text.index('id="others"')], text[text.index('id="others"') :]
+    assert best.count("<button>") == 1
+    assert "subset selection" in best, "designs have names that can be looked up"
+    others, beaten = rest[: rest.index('id="beaten"')], rest[rest.index('id="beaten"') :]
+    assert "<button>" not in others
+    assert others.count('<button class="quiet"') >= 1
+    assert "Beaten by" in beaten
+    assert "<button" not in beaten
+    assert "Beaten by" not in others + best
+    assert '<details class="card" id="others">' in text
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [({}, "pgr"), ({"kind": "mean", "low": "0", "high": "24"}, "duchi"), ({"sensitive": "often"}, "grr")],
+)
+def test_another_design_of_a_plan_is_the_one_of_the_task(more: dict[str, str], name: str) -> None:
+    service = Paged()
+    headers = {**signed_in(service), **OWN}
+    fields = PLAN | {"sensitive": "", "low": "", "high": ""} | more
+    text = unescape(service.get(f"/plan?{urlencode(fields)}", headers).body.decode())
+    design = next(each for each in re.findall(r'name="design" value="([^"]+)"', text) if each.split()[0] == name)
+    path = _post(service, "/plan/draft", {**fields, "design": design}, headers).headers["location"]
+    row = service.store.draft(path.removeprefix("/q/"))
+    assert row is not None
+    asked = read(row.document)
+    assert (asked.item("q1").mechanism, asked.item("q1").sensitive) == (name, ())
+    told = replace(asked, title="Sleep", who="Uni Bern", why="To know.")
+    told = replace(told, questions=tuple(replace(item, unit="h") for item in told.questions))
+    assert service.store.put_draft(replace(row, changed=2, document=dumped(told)))
+    opened = _post(service, f"{path}/open", {"anyway": "1"}, headers).headers["location"]
+    task = Task.load(service.store.task(opened.removeprefix("/tasks/")).document)  # type: ignore[union-attr]
+    assert task.questions[0].design["mechanism"] == name
+    again = replace(questionnaire_of(task), people=10_000)
+    assert task_of(again, Identity(bytes(32)), today=TODAY)["design"] == task.document["design"]
 
 
 @pytest.mark.parametrize(
@@ -526,7 +583,7 @@ def test_a_plan_says_what_is_wrong(wrong: dict[str, str]) -> None:
     reply = service.get(f"/plan?{urlencode(PLAN | wrong)}", headers)
     assert reply.status == 200
     assert b'class="problem"' in reply.body
-    assert _post(service, "/plan/open", PLAN | wrong | {"design": "grr"}, headers).status == 422
+    assert _post(service, "/plan/draft", PLAN | wrong | {"design": "grr"}, headers).status == 422
 
 
 def test_a_plan_shows_names_as_text() -> None:

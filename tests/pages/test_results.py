@@ -23,6 +23,7 @@ from deniable.service.results.flat import flat
 from deniable.service.results.public import charts_of
 from deniable.service.results.reading import estimate_in, published
 from deniable.service.results.view import QuestionView, Wording, views
+from deniable.service.results.words import shown
 from deniable.service.store.contract import Incoming, Upload
 from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
@@ -162,7 +163,28 @@ def test_directions_have_no_straight_axis_and_are_not_claimed_where_there_is_non
     assert found[0].circular
     assert (part["trend"], part["rows"]) == ([], [])
     assert part["sentences"] == [texts("see", "en")("say.nowhere")]
+    assert part["tables"][0][1] == [("Mean", "–", "–", "–")]
     assert "No direction can be told." in only_text(service.get(f"/r/{id}?lang=en").body.decode()).text
+
+
+def test_directions_are_told_within_one_turn() -> None:
+    """400 people at 23:30 and at 0:30: around midnight, from the evening on, not from -2 on."""
+    service = Paged()
+    m = dn.mechanism("arc", epsilon=4.0, interval=(0, 24))
+    document = task([m], opens=BEGUN, windows=3, budget=20, min_batch=50, results="public")
+    service.add(document)
+    late = np.zeros(m.bulk.k, dtype=np.int64)
+    late[[round(0.5 / 24 * m.bulk.k), round(23.5 / 24 * m.bulk.k)]] = 200
+    counted(service, document, [m], 0, [late])
+    row = service.store.tasks()[0]
+    known = Intake(row.document)
+    (view,) = views(known.task, windows(service.store, row, known, service.now), "population", "en")
+    assert view.last is not None
+    (cell,) = (shown(view, each) for each in view.last.cells)
+    assert None not in (cell.value, cell.low, cell.high)
+    assert 20 < float(cell.low or 0) < 24
+    assert 0 < float(cell.high or 0) < 4
+    assert 0 <= float(cell.value or 0) < 24
 
 
 # ---- pages

@@ -165,7 +165,7 @@ def test_signing_out_ends_the_session_on_the_server(service: Paged, ann: Browser
     reply = ann.post("/sign-out")
     assert (reply.status, attributes(reply.headers["set-cookie"])[1]["max-age"]) == (303, "0")
     assert (ann.get(), other.get()) == (401, 200)
-    assert ann.post("/plan/open").status == 401
+    assert ann.post("/plan/draft").status == 401
     assert ann.post("/sign-out").status == 303
     assert service.get("/sign-out", {"cookie": other.cookie}).status == 405
     assert other.get() == 200
@@ -255,7 +255,7 @@ def test_a_session_goes_on_where_its_use_cannot_be_noted(
     def full(*_: object) -> None:
         raise StoreUnavailableError("the disk is full.")
 
-    monkeypatch.setattr(service.store, "use_session", full)
+    monkeypatch.setattr(type(service.store.sessions), "use", full)
     service.now += timedelta(minutes=30)
     assert ann.get() == 200
     service.now += timedelta(minutes=30)
@@ -269,7 +269,7 @@ def test_upkeep_erases_sessions_that_are_over(service: Paged, ann: Browser) -> N
     assert (ann.get(), bob.get()) == (200, 200)
     service.now += timedelta(minutes=60)
     service.collector.tidy()
-    assert service.store._sessions == {}
+    assert service.store.sessions.rows == {}
 
 
 # ---- open pages
@@ -374,7 +374,7 @@ def test_all_processes_of_a_database_know_who_is_signed_in(two: list[Paged]) -> 
     assert bob.get() == 200, "what one process notes holds for the other"
     one.now = other.now = one.now + timedelta(minutes=61)
     assert bob.get() == 401
-    assert [other.store.expire_sessions(int(one.now.timestamp())) for _ in range(2)] == [1, 0]
+    assert [other.store.sessions.expire(int(one.now.timestamp())) for _ in range(2)] == [1, 0]
 
 
 def test_a_restored_database_has_signed_nobody_in(two: list[Paged], url: str, tmp_path: Path) -> None:
@@ -505,9 +505,8 @@ def test_every_action_is_logged_with_the_name_of_the_key(service: Paged, caplog:
     text = service.get(f"/plan?{urlencode(PLAN)}", {"cookie": ann.cookie}).body.decode()
     design = re.search(r'name="design" value="([^"]+)"', text)
     assert design is not None
-    opened = ann.post("/plan/open", **PLAN, design=design[1]).headers["location"].rpartition("/")[2]
-    states = [{"event": "task", "id": opened, "state": state, **by} for state in ("draft", "open")]
-    assert facts(caplog) == states
+    drafted = ann.post("/plan/draft", **PLAN, design=design[1]).headers["location"].rpartition("/")[2]
+    assert facts(caplog) == [{"event": "questionnaire", "id": drafted, "state": "draft", **by}]
     assert service.post("/v1/keys", {"role": "analyst", "name": "bob"}, key).status == 201
     assert service.post("/v1/keys/bob", b"", key, method="DELETE").status == 204
     assert facts(caplog) == [
@@ -532,7 +531,7 @@ def test_no_secret_is_logged(service: Paged, caplog: pytest.LogCaptureFixture, m
         raise RuntimeError(f"{key} {ann.token} {secrets[2]}")
 
     with monkeypatch.context() as patch:
-        patch.setattr(service.store, "session", broken)
+        patch.setattr(type(service.store.sessions), "get", broken)
         assert ann.get() == 500
     made = service.post("/v1/keys", {"role": "analyst"}, {"authorization": f"Bearer {key}"}).json["key"]
     ann.post("/sign-out")

@@ -176,3 +176,29 @@ def test_limits_on_work_and_on_forged_reports_are_kept_for_means_and_near_answer
     assert [d.name for d in near.designs] == ["codebook"]
     assert near.designs[0].work == 1.0
     assert dn.plan(question="release", points=30, epsilon=1.0, max_work=0.5).designs == ()
+
+
+def test_plans_tell_what_forgers_can_do_to_as_many_targets_as_there_are():
+    """Of every design what the bound above says of that many targets, which for unary reports is more than of one."""
+    for question in ("frequency", "key-value"):
+        gains = {}
+        for r in (1, 4):
+            found = dn.plan(question=question, k=8, n=10_000, epsilon=1.0, targets=r, top=100)
+            for d in (*found.designs, *(o.design for o in found.out if o.design is not None)):
+                pull = MECHANISMS[d.name].traits.pull
+                if pull is not None and d.poisoning is not None:
+                    assert d.poisoning == pytest.approx(float(forged_gain(pull(d.mechanism, r))), rel=1e-9), d.title
+                    gains.setdefault(r, {})[d.name] = d.poisoning
+        name = "oue" if question == "frequency" else "ks-ue"
+        assert gains[4][name] > 2 * gains[1][name]
+
+
+def test_parameters_are_tuned_against_forgers_of_all_targets():
+    """Against forgers of eight answers unary reports and arcs are made that just meet the limit; of one, others are."""
+    met = {}
+    for r in (1, 8):
+        found = dn.plan(k=16, n=10_000, epsilon=1.0, targets=r, max_poisoning=0.2, top=100)
+        met[r] = {d.name: d.poisoning for d in found.designs if d.options}
+    assert max(met[1].values()) < 0.05
+    assert met[8]["ue"] == pytest.approx(0.2, rel=1e-6)
+    assert met[8]["wheel"] == pytest.approx(0.2, rel=1e-6)

@@ -108,3 +108,23 @@ def test_a_target_that_nobody_can_reach_is_answered_with_a_caution():
         assert any("there are fewer people than that" in note for note in found.notes)
         assert not any("instead of at most" in o.reason for o in found.out), "the fewest reports reach the target"
     assert not any("fewer people" in note for note in dn.plan(k=20, epsilon=1.0, n=10**12).notes), "n was given"
+
+
+def test_designs_that_miss_the_target_have_no_smallest_epsilon():
+    """Those told meet it; of those that are out, some reach it at no epsilon: that is None, not the largest."""
+    found = dn.plan(k=20, n=20_000, target_error=0.005, max_bytes=2, top=100)
+    every = [*found.designs, *(o.design for o in found.out if o.design is not None)]
+    missed = [d for d in every if d.stderr > 0.005]
+    assert {d.name for d in missed} >= {"the"}
+    assert {d.smallest_epsilon for d in missed} == {None}
+    assert all(d.smallest_epsilon == d.mechanism.epsilon for d in found.designs)
+    assert found.smallest_epsilon.bytes <= 2
+    assert found.smallest_epsilon.smallest_epsilon > min(d.smallest_epsilon or 99 for d in every), "who misses is less"
+
+
+def test_a_design_whose_integers_cannot_follow_it_is_left_out():
+    """At epsilon 40 the integers of local hashing lie too far apart: what is sampled has more error than the ideal."""
+    found = dn.plan(k=20, n=1000, epsilon=40.0, top=100)
+    (why,) = [o.reason for o in found.out if "samples" in o.reason]
+    assert why == "cannot be made: what lh samples has 1.02 times the ideal error."
+    assert "lh" not in {d.name for d in found.designs}

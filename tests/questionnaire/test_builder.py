@@ -147,14 +147,15 @@ def test_analysts_read_and_do_not_write() -> None:
 
 
 def test_questions_are_added_moved_and_removed(writer: Writer) -> None:
-    for kind in ("yes-no", "one", "rating", "ordered", "number", "time"):
+    kinds = ["yes-no", "one", "rating", "ordered", "number", "time", "several"]
+    for kind in kinds:
         assert writer.save(f"add:{kind}").status == 303
-    assert [item.kind for item in writer.asked.questions] == ["yes-no", "one", "rating", "ordered", "number", "time"]
+    assert [item.kind for item in writer.asked.questions] == kinds
     writer.save("up:q2")
     writer.save("down:q2")
     writer.save("down:q6")
     writer.save("remove:q3")
-    assert [item.name for item in writer.asked.questions] == ["q1", "q2", "q4", "q5", "q6"]
+    assert [item.name for item in writer.asked.questions] == ["q1", "q2", "q4", "q5", "q7", "q6"]
     writer.save(
         q__q2__text="Which?",
         q__q2__options="a\n b \n\nc",
@@ -230,6 +231,42 @@ def test_earlier_surveys_are_said(writer: Writer) -> None:
     writer.path = writer.post("/copy").headers["location"]
     page = writer.get("/outlook")
     assert "have 1 left for you" in page
+
+
+def test_several_answers_are_ticked_tried_and_published(writer: Writer) -> None:
+    """From the form to the report of a trial: robots tick sets of options, shares are of options."""
+    complete(writer)
+    writer.save("add:several")
+    writer.save(q__q2__text="Which do you take?", q__q2__options="tea\npills\nwine", q__q2__most="2", q__q2__other="1")
+    item = writer.asked.item("q2")
+    assert (item.options, item.most, item.other) == (("tea", "pills", "wine"), 2, True)
+    page = writer.get("/outlook")
+    assert "shares do not add up to 100" in page
+    assert "<code>several</code>" in page
+    assert "Something else" in writer.get("/preview")
+    assert writer.post("/trial").status == 303
+    _, ticked = json.loads(writer.row.trial)["questions"]
+    assert [row["label"] for row in ticked["rows"]] == ["tea", "pills", "wine", "Something else"]
+    assert [round(row["truth"] * 15) for row in ticked["rows"]] == [5, 9, 7, 5], (
+        "5, 4, 3, 2 of 15 tick one and the next"
+    )
+    assert all(row["low"] <= row["found"] <= row["high"] for row in ticked["rows"])
+    writer.save(q__q2__most="")
+    assert writer.asked.item("q2").most == 0
+    opened = writer.post("/open", anyway="1").headers["location"]
+    task = Task.load(writer.service.store.task(opened.rpartition("/")[2]).document)
+    assert (task.questions[1].kind, task.questions[1].design["mechanism"]) == ("several", "several")
+
+
+def test_fewer_ticks_are_suggested_where_that_is_enough(writer: Writer) -> None:
+    writer.save("add:several", title="Exams", who="Uni Bern", why="To plan.", people="4000")
+    options = "\n".join(f"o{i}" for i in range(10))
+    writer.save(q__q1__text="Which?", q__q1__options=options)
+    assert "Let people tick at most 3 answers: Which?." in writer.get("/outlook")
+    writer.save(q__q1__most="3")
+    page = writer.get("/outlook")
+    assert "Let people tick" not in page
+    assert 'class="grade usable"' in page
 
 
 # ---- wrong inputs

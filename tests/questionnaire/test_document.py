@@ -31,7 +31,7 @@ FULL: dict[str, Any] = {
     "title": "Sleep and exams",
     "who": "Uni Bern",
     "why": "To plan exams.",
-    "people": 20_000,
+    "people": 30_000,
     "response": 0.5,
     "windows": 2,
     "public": True,
@@ -43,6 +43,13 @@ FULL: dict[str, Any] = {
         {"kind": "rating", "text": "How well do you sleep?", "ends": ["badly", "very well"]},
         {"kind": "ordered", "text": "How far are you?", "options": ORDER},
         {"kind": "one", "text": "What are you ill with?", "options": ["none", "flu", "HIV"], "sensitive": ["HIV"]},
+        {
+            "kind": "several",
+            "text": "What do you take?",
+            "options": ["tea", "pills", "wine"],
+            "most": 2,
+            "name": "take",
+        },
     ],
     "groups": [{"name": "term", "title": "Which term?", "values": ["first", "later"], "shares": [0.25, 0.75]}],
     "translations": {
@@ -57,6 +64,7 @@ FULL: dict[str, Any] = {
                 "q5": {"text": "كيف تنام؟", "ends": ["سيئ", "جيد"]},
                 "q6": {"text": "إلى أين وصلت؟", "options": [f"خطوة {i}" for i in range(9)]},
                 "q7": {"text": "ما مرضك؟", "options": ["لا شيء", "إنفلونزا", "إيدز"]},
+                "take": {"text": "ماذا تتناول؟", "options": ["شاي", "حبوب", "نبيذ"]},
             },
             "groups": {"term": {"title": "أي فصل؟", "values": ["الأول", "لاحق"]}},
         }
@@ -181,6 +189,28 @@ def test_a_draft_says_what_is_missing() -> None:
             "q.q1.sensitive",
             "Only",
         ),
+        (
+            {"questions": [{"kind": "several", "text": "?", "options": ["a", "b"], "other": True, "most": 4}]},
+            "q.q1.most",
+            "only 3 answers",
+        ),
+        (
+            {"questions": [{"kind": "several", "text": "?", "options": [f"a{i}" for i in range(40)]}]},
+            "q.q1.most",
+            "at most 11",
+        ),
+        (
+            {"questions": [{"kind": "several", "text": "?", "options": [f"a{i}" for i in range(65)], "most": 2}]},
+            "q.q1.options",
+            "2 to 64 answers",
+        ),
+        (
+            {"questions": [{"kind": "several", "text": "?", "options": list("ab"), "sensitive": ["a"]}]},
+            "q.q1.sensitive",
+            "Only",
+        ),
+        ({"questions": [{"kind": "yes-no", "text": "?", "mechanism": "hm"}]}, "q.q1.mechanism", "cannot ask this"),
+        ({"questions": [{"kind": "time", "text": "?", "mechanism": "grr"}]}, "q.q1.mechanism", "cannot ask this"),
         ({"groups": [{"title": "x", "values": ["a"]}]}, "g.g1.values", "at least two"),
         ({"groups": [{"values": ["a", "b"]}]}, "g.g1.title", "what the group is"),
         ({"language": "it"}, "words", "no words for"),
@@ -220,9 +250,9 @@ def test_the_task_says_what_the_questionnaire_says() -> None:
     assert (task.subject, task.collector, task.purpose) == ("Sleep and exams", "Uni Bern", "To plan exams.")
     assert (task.results, task.count, task.min_batch, task.epsilon) == ("public", 2, 100, 1.0)
     assert [question.kind for question in task.questions] == [
-        *("yes-no", "one", "number", "time", "rating", "ordered", "one")
+        *("yes-no", "one", "number", "time", "rating", "ordered", "one", "several")
     ]
-    first, subject, hours, time, rating, _, ill = task.questions
+    first, subject, hours, time, rating, _, ill, take = task.questions
     assert (first.labels, first.none) == (("Yes", "No", "I prefer not to say"), "I prefer not to say")
     assert subject.labels == ("Law", "Physics", "Something else", "I prefer not to say")
     assert (hours.unit, hours.none) == ("hours", 12.0)
@@ -230,6 +260,7 @@ def test_the_task_says_what_the_questionnaire_says() -> None:
     assert rating.ends == ("badly", "very well")
     assert ill.explanation.harmless == ("none", "flu")
     assert ill.none == "I prefer not to say", "not to say is protected"
+    assert (take.labels, take.none, take.design["domain"]["most"]) == (("tea", "pills", "wine"), [], 2)
     assert task.titles == {"term": "Which term?"}
     arabic = task.translations["ar"]
     assert arabic["questions"][0][0]["labels"][0] == "نعم"
@@ -249,7 +280,7 @@ def test_a_task_becomes_the_questionnaire_again() -> None:
         questions=tuple(listed if item.name == "subject" else item for item in asked.questions),
     )
     assert replace(again, translations={}) == replace(same, translations={})
-    assert made(replace(again, people=20_000)).document["design"] == made(asked).document["design"]
+    assert made(replace(again, people=30_000)).document["design"] == made(asked).document["design"]
 
 
 # ---- numbers as people write them
@@ -339,7 +370,8 @@ SURVEYJS = {
                 },
                 {"type": "text", "inputType": "number", "name": "e", "min": 0, "max": 24},
                 {"type": "text", "inputType": "number", "name": "f"},
-                {"type": "checkbox", "name": "g", "choices": ["x", "y"]},
+                {"type": "checkbox", "name": "g", "choices": ["x", "y", "z"], "maxSelectedChoices": 2},
+                {"type": "tagbox", "name": "i", "choices": ["x", "y"], "maxSelectedChoices": True, "hasOther": True},
                 {"type": "matrix", "name": "h"},
             ]
         }
@@ -349,14 +381,20 @@ SURVEYJS = {
 
 def test_surveyjs_is_taken_over_and_the_rest_is_listed() -> None:
     asked, left = imported(json.dumps(SURVEYJS).encode())
-    assert (asked.title, [item.kind for item in asked.questions]) == ("Sleep", ["one", "yes-no", "rating", "number"])
+    assert (asked.title, [item.kind for item in asked.questions]) == (
+        "Sleep",
+        ["one", "yes-no", "rating", "number", "several", "several"],
+    )
+    assert [(item.options, item.most, item.other) for item in asked.questions[4:]] == [
+        (("x", "y", "z"), 2, False),
+        (("x", "y"), 0, True),
+    ]
     assert (asked.questions[0].options, asked.questions[0].other) == (("x", "y"), True)
     assert (asked.questions[2].points, asked.questions[2].ends) == (7, ("bad", "good"))
     assert left == [
         "b: the condition visibleIf",
         "c: questions of the type comment",
         "f: questions of the type text",
-        "g: questions of the type checkbox",
         "h: questions of the type matrix",
     ]
 
@@ -397,7 +435,8 @@ SHEETS = {
         ["type", "name", "label::Deutsch (de)", "constraint", "relevant"],
         ["start", "start", "", "", ""],
         ["select_one places", "where", "Wo?", "", ""],
-        ["select_multiple places", "all", "Wo überall?", "", ""],
+        ["select_multiple places or_other", "all", "Wo überall?", "count-selected(.) < 3", ""],
+        ["select_multiple nowhere", "lost", "Wo noch?", "", ""],
         ["integer", "hours", "Wie lange?", ". >= 0 and . <= 24", ""],
         ["integer", "free", "Wie viel?", "", ""],
         ["text", "words", "Was noch?", "", "${hours} > 3"],
@@ -414,12 +453,18 @@ def test_xlsform_is_taken_over_and_the_rest_is_listed(tmp_path: Path) -> None:
     assert (asked.title, asked.language) == ("Schlaf", "de")
     assert [(item.kind, item.text) for item in asked.questions] == [
         ("one", "Wo?"),
+        ("several", "Wo überall?"),
         ("number", "Wie lange?"),
         ("time", "Wann?"),
     ]
     assert asked.questions[0].options == ("Bern", "Zürich")
-    assert (asked.questions[1].low, asked.questions[1].high) == (0, 24)
-    assert [each.partition(":")[0] for each in left] == ["all", "free", "words", "words"]
+    assert (asked.questions[1].options, asked.questions[1].other, asked.questions[1].most) == (
+        ("Bern", "Zürich"),
+        True,
+        2,
+    )
+    assert (asked.questions[2].low, asked.questions[2].high) == (0, 24)
+    assert [each.partition(":")[0] for each in left] == ["lost", "free", "words", "words"]
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,33 @@ def test_the_chance_is_the_one_of_releases() -> None:
     assert 2 * told - told > 6 * spread, "a chance twice as large would be noticed"
 
 
+@pytest.mark.parametrize("name", ["grr", "olh", "hr", "she", "ue"])
+def test_a_mechanism_that_was_chosen_is_told_with_its_own_error(name: str) -> None:
+    """At the uniform population it errs by what it says itself; never less is told."""
+    found = outlook(asked([one(4) | {"mechanism": name}], people=2000))
+    (m,) = found.survey.mechanisms
+    assert m.name == name
+    own = m.properties(2000)["mse"] + 3 / 16 / 2000
+    assert own <= (found.known[0].half / 1.96) ** 2 * (1 + 1e-9) < 1.5 * own
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize(("options", "most"), [(4, 0), (8, 2), (20, 3)])
+def test_ticked_answers_are_known_as_well_as_told(options: int, most: int) -> None:
+    """The error that is told against that of an estimate where half of the people tick an option (seed 7)."""
+    names = [f"o{i}" for i in range(options)]
+    made = asked([{"kind": "several", "text": "Which?", "options": names, "most": most}], people=40_000)
+    found = outlook(made)
+    (m,) = found.survey.mechanisms
+    values = [[names[0]], []] * 20_000
+    estimate = m.estimate(m.tally(m.privatize(values, rng=dn.simulation(7))))
+    told = found.known[0].half / 1.96
+    assert math.sqrt(estimate.variance("population")[0]) == pytest.approx(told, rel=0.03)
+    spread = estimate.value[0] - 0.5
+    assert abs(spread) < 5 * told, "alpha 1e-6"
+    assert 20 * told < 0.5, "a share of 0, or of 1, would be noticed"
+
+
 @pytest.mark.slow
 @pytest.mark.stat
 def test_protected_answers_are_known_at_least_as_well_as_told() -> None:

@@ -81,3 +81,20 @@ def test_what_may_stay_beside_reports_is_for_the_row_of_the_input_to_say(monkeyp
     frame = pa.table({"value": [0, 1], "day": [1, 2]})
     with pytest.raises(ParameterError, match="keep must be left out for diaries, of which a person has several rows"):
         frames.privatize(frame, m, column="value", keep=["day"])
+
+
+def test_the_level_and_strictness_reach_what_a_frame_tells():
+    """The ends of intervals are those of the estimate at this level; what does not count is refused if one says so."""
+    m = dn.mechanism("grr", epsilon=1.0, labels=LABELS)
+    reports = frames.privatize(pa.table(VALUES), m, column="answer", rng=dn.simulation(3))
+    whole = m.estimate(frames.tally(reports).tally)
+    for level in (0.5, 0.99):
+        found, ends = frames.estimate(reports, level=level).to_pydict(), whole.interval(level)
+        assert found["low"] == pytest.approx(ends.low.tolist(), abs=1e-12)
+        assert found["high"] == pytest.approx(ends.high.tolist(), abs=1e-12)
+    rows = [*reports.column("report").to_pylist(), b"\xff\xff"]
+    wrong = pa.table({"report": pa.array(rows, pa.binary())})
+    assert sum(frames.tally(wrong, m).skipped.values()) == 1
+    for ask in (frames.tally, frames.estimate):
+        with pytest.raises(dn.DeniableError, match="row 120"):
+            ask(wrong, m, strict=True)

@@ -29,6 +29,40 @@ from deniable.service.store.contract import (
 
 
 @dataclass
+class MemorySessions:
+    """Sessions of such a store."""
+
+    alive: Callable[[], None]
+    rows: dict[bytes, SessionRow] = field(default_factory=dict)
+
+    def put(self, row: SessionRow) -> None:
+        self.alive()
+        self.rows[row.digest] = row
+
+    def get(self, digest: bytes) -> SessionRow | None:
+        self.alive()
+        return self.rows.get(digest)
+
+    def use(self, digest: bytes, idle: int) -> None:
+        self.alive()
+        if digest in self.rows:
+            self.rows[digest] = replace(self.rows[digest], idle=idle)
+
+    def end(self, digest: bytes) -> None:
+        self.alive()
+        self.rows.pop(digest, None)
+
+    def forget(self, key: str) -> None:
+        """End the sessions of a key."""
+        self.rows = {digest: row for digest, row in self.rows.items() if row.key != key}
+
+    def expire(self, now: int) -> int:
+        before = len(self.rows)
+        self.rows = {digest: row for digest, row in self.rows.items() if now < min(row.expires, row.idle)}
+        return before - len(self.rows)
+
+
+@dataclass
 class MemoryStore:
     """Everything is in dictionaries; one lock makes each call whole."""
 
@@ -41,12 +75,14 @@ class MemoryStore:
     _claims: dict[str, tuple[str, int]] = field(default_factory=dict)
     _rejected: dict[str, Counter[str]] = field(default_factory=dict)
     _keys: dict[str, KeyRow] = field(default_factory=dict)
-    _sessions: dict[bytes, SessionRow] = field(default_factory=dict)
     _drafts: dict[str, DraftRow] = field(default_factory=dict)
     _notes: dict[str, int] = field(default_factory=dict)
     purged: list[date] = field(default_factory=list)
     """The days on which something was to be erased."""
     _lock: RLock = field(default_factory=RLock)
+
+    def __post_init__(self) -> None:
+        self.sessions = MemorySessions(self._alive)
 
     def _alive(self) -> None:
         if self.fails:
@@ -157,31 +193,7 @@ class MemoryStore:
         with self._lock:
             key = self._keys[name]
             self._keys[name] = replace(key, revoked=day, digest=key.digest if later else b"")
-            self._sessions = {digest: row for digest, row in self._sessions.items() if row.key != name}
-
-    def put_session(self, session: SessionRow) -> None:
-        self._alive()
-        self._sessions[session.digest] = session
-
-    def session(self, digest: bytes) -> SessionRow | None:
-        self._alive()
-        return self._sessions.get(digest)
-
-    def use_session(self, digest: bytes, idle: int) -> None:
-        self._alive()
-        with self._lock:
-            if digest in self._sessions:
-                self._sessions[digest] = replace(self._sessions[digest], idle=idle)
-
-    def end_session(self, digest: bytes) -> None:
-        self._alive()
-        self._sessions.pop(digest, None)
-
-    def expire_sessions(self, now: int) -> int:
-        with self._lock:
-            kept = {digest: row for digest, row in self._sessions.items() if now < min(row.expires, row.idle)}
-            gone, self._sessions = len(self._sessions) - len(kept), kept
-            return gone
+            self.sessions.forget(name)
 
     def purge(self, today: date, failed: Callable[[str, Exception], None] | None = None) -> Mapping[str, int]:
         self._alive()

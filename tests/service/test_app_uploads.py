@@ -15,6 +15,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.dealt.base import dealt
+from deniable.service.http import bodies
 from deniable.service.ingest import Intake
 from deniable.service.metrics import Metrics
 from deniable.service.settings import Settings
@@ -255,6 +256,21 @@ def test_too_many_bytes_or_reports() -> None:
     assert unsaid.problem == "too-large"
     assert service.collector.held.now == 0
     assert len(service.fates(id, *map(item, range(10)))) == 10
+
+
+def test_too_many_reports_are_refused_before_any_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Well formed or not: reports that are no base64 count as reports, and none of them costs anything."""
+    service = Service(Settings(max_reports=10))
+    id = service.add(task_of())
+    wrong = {"id": "0" * 32, "report": "?"}
+    assert len(service.fates(id, *[item(1), *[wrong] * 9])) == 10
+
+    def looked(body: bytes) -> Any:
+        raise AssertionError("a report was looked at")
+
+    monkeypatch.setattr(bodies, "_read_json", looked)
+    assert service.send(id, *map(item, range(11))).problem == "too-large"
+    assert service.send(id, *[wrong] * 11).problem == "too-large"
 
 
 # ---- compression

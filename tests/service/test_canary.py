@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import deniable as dn
+from canary.forms import found_in
 from deniable.service.store import open_store
 from deniable.service.store.contract import Batch, Incoming, Store, Upload
 from deniable_client.task import Task
@@ -22,13 +23,6 @@ DESIGN = dn.mechanism("oue", epsilon=1.0, k=512).design
 """Any 64 bytes are a report."""
 VALUE, ID, AGENT, ADDRESS = b"canary-of-a-value", b"canary-of-an-id", b"canary-of-an-agent", b"203.0.113.7"
 END = DAY + timedelta(28)
-
-
-def found_in(folder: Path, *wanted: bytes) -> set[bytes]:
-    """Which of these are in any file below a folder, as they are or in base64 or hexadecimal digits."""
-    data = b"\0".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
-    assert data
-    return {each for each in wanted if any(form in data for form in (each, b64encode(each)[:-4], each.hex().encode()))}
 
 
 def fill(store: Store, task: Task, reports: int = 1500) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.service.settings import PREFIX, Settings, rows, settings
-from deniable.service.store.server_log import KEPT_ASK
+from deniable.service.store.postgres import KEPT_ASK
 
 OPERATE = Path(__file__).resolve().parents[2] / "docs/howto/operate.md"
 

@@ -286,22 +286,22 @@ def test_sessions(store: Database) -> None:
     for i in range(2):
         store.put_key(KeyRow(f"key-{i}", "analyst", bytes([i + 1]) * 32, DAY))
     for row in rows:
-        store.put_session(row)
-    assert [store.session(row.digest) for row in rows] == rows
-    assert store.session(b"\x09" * 32) is None
-    store.use_session(rows[0].digest, 180)
-    store.use_session(rows[0].digest, 170)  # of a slower request, or a clock behind
-    store.use_session(b"\x09" * 32, 180)
-    assert store.session(rows[0].digest) == replace(rows[0], idle=180)
-    assert store.session(b"\x09" * 32) is None
+        store.sessions.put(row)
+    assert [store.sessions.get(row.digest) for row in rows] == rows
+    assert store.sessions.get(b"\x09" * 32) is None
+    store.sessions.use(rows[0].digest, 180)
+    store.sessions.use(rows[0].digest, 170)  # of a slower request, or a clock behind
+    store.sessions.use(b"\x09" * 32, 180)
+    assert store.sessions.get(rows[0].digest) == replace(rows[0], idle=180)
+    assert store.sessions.get(b"\x09" * 32) is None
     for _ in range(2):
-        store.end_session(rows[2].digest)
-    assert [store.session(row.digest) is not None for row in rows] == [True, True, False, True, True, True]
+        store.sessions.end(rows[2].digest)
+    assert [store.sessions.get(row.digest) is not None for row in rows] == [True, True, False, True, True, True]
     store.revoke_key("key-1", DAY + timedelta(3), later=True)
-    assert [store.session(row.digest) is not None for row in rows] == [True, False, False, False, True, False]
-    assert [store.expire_sessions(now) for now in (149, 150, 179, 180, 10**12)] == [0, 1, 0, 1, 0]
-    store.put_session(replace(rows[0], idle=500))
-    assert [store.expire_sessions(now) for now in (199, 200)] == [0, 1]
+    assert [store.sessions.get(row.digest) is not None for row in rows] == [True, False, False, False, True, False]
+    assert [store.sessions.expire(now) for now in (149, 150, 179, 180, 10**12)] == [0, 1, 0, 1, 0]
+    store.sessions.put(replace(rows[0], idle=500))
+    assert [store.sessions.expire(now) for now in (199, 200)] == [0, 1]
 
 
 def test_all_is_there_after_closing_and_opening(url: str) -> None:

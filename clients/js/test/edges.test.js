@@ -5,10 +5,13 @@ import { test } from "node:test";
 import "../src/index.js";
 import { amountOf } from "../src/amounts.js";
 import { parse } from "../src/canonical.js";
-import { kernelFrom } from "../src/designs.js";
+import { kernelFrom, readDocument } from "../src/designs.js";
 import { WORD } from "../src/exact.js";
 import { general } from "../src/parts.js";
 import { ReplayWords } from "../src/replay.js";
+import { Task } from "../src/task.js";
+import "../src/terms.js";
+import { COIN, question, sealed, several, task, vectors } from "./tasks.js";
 
 const HALF = `${WORD / 2n}`;
 
@@ -77,4 +80,45 @@ test("another bucket than one's own comes with either sign, and one's own never"
     }
   }
   assert.equal(all.size, 6);
+});
+
+test("a reader stops at a depth of its own, mappings and lists counted alike", () => {
+  const mappings = (/** @type {number} */ depth) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
+  for (const depth of [13, 33, 63]) assert.throws(() => parse(mappings(depth)), /is nested more than 12 deep/, `${depth}`);
+  assert.throws(() => parse(mappings(64)), /is nested too deep: at character/);
+});
+
+test("documents that a program hands over have plain parts alone", () => {
+  assert.deepEqual({ ...readDocument({ a: null, b: true, c: 1, d: "e" }) }, { a: null, b: true, c: 1, d: "e" });
+  for (const part of [NaN, Infinity, undefined, 1n, Symbol("a"), () => 1, new Date(0), new Map()]) {
+    assert.throws(() => readDocument({ a: [part] }), { kind: "FormatError" }, typeof part);
+  }
+});
+
+test("the texts of a task are so long together, and no longer", () => {
+  const asked = 106;
+  const long = (/** @type {number} */ more) =>
+    sealed(several(asked, { questions: Array.from({ length: asked }, (_, i) => [question({ name: `q${i}`, text: "x".repeat(i ? 9_880 : more) })]) }));
+  const most = 2 ** 20;
+  const rest = (/** @type {any} */ part) =>
+    typeof part === "string"
+      ? part.length
+      : part && typeof part === "object"
+        ? Object.entries(part).reduce((/** @type {number} */ sum, [name, each]) => sum + (name === "kernel" ? 0 : rest(each)), 0)
+        : 0;
+  const one = most - rest(long(1)) + 1;
+  assert.ok(one > 1 && one < 10_000, `${one}`);
+  Task.load(long(one));
+  assert.throws(() => long(one + 1), /texts of a task must be at most 1048576 characters, got 1048577/);
+});
+
+test("numbers in terms are written as every client writes them", () => {
+  const grades = { ...COIN, domain: { k: 3 }, kernel: { kind: "response", k: "3", keep: "10604499373000000000" } };
+  const few = task({ design: grades, questions: [[question({ none: 1 })]] });
+  const { design } = vectors("hostile").good.find((/** @type {any} */ each) => each.about === "a grid");
+  const wide = { ...design, domain: { ...design.domain, interval: [0, 2 ** 54] } };
+  const told = (/** @type {any} */ made) => made.terms().find((line) => line.startsWith("No answer"));
+  const counts = (/** @type {string} */ none) => `No answer, or one that the question does not have, counts as ${none}.`;
+  const many = [9007199254740994, 1e16].map((none) => task({ design: wide, epsilon: design.epsilon, budget: 8, questions: [[question({ none })]] }));
+  assert.deepEqual([few, ...many].map(told), ["1", "9007199254740994.0", "1e+16"].map(counts));
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { amountOf, amountText } from "../src/amounts.js";
+import { SystemWords } from "../src/exact.js";
 import { Question, Task, seal } from "../src/task.js";
 import { ReplayWords } from "../src/replay.js";
 import { verified } from "../src/signing.js";
@@ -170,6 +171,18 @@ test("every value counts as an answer or as none, and no error comes out", () =>
     assert.deepEqual(asked.answer(asked.device(), value, new ReplayWords([])), { answer: 1, answered: false });
   }
   assert.deepEqual(asked.answer(asked.device(), "yes", new ReplayWords([])), { answer: 0, answered: true });
+});
+
+test("who does not answer is counted, by every design that a task can have", () => {
+  const tried = new Set();
+  for (const { design } of vectors("hostile").good) {
+    if (design.mechanism === "dealt" || design.parts) continue;
+    const [asked] = task({ design, epsilon: design.epsilon, budget: 2 * design.epsilon, questions: [[question({ none: null })]] }).questions;
+    const { answer } = asked.answer(asked.agreed(), undefined, new SystemWords());
+    assert.equal(asked.agreed().randomise(answer).length, asked.width, design.mechanism);
+    tried.add(design.kernel.kind);
+  }
+  assert.ok(tried.size >= 18 && tried.has("windows"), [...tried].join());
 });
 
 test("the terms say what a person has to know", () => {

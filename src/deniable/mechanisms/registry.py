@@ -173,6 +173,7 @@ ALIASES: Mapping[str, str] = {alias: name for name, known in _KNOWN_AS.items() f
 
 OPTIONS: Mapping[str, Option] = _OPTIONS
 MECHANISMS: Mapping[str, Entry] = _KINDS["mechanism"]
+"""All mechanisms, by name: what each is, for which question, and the options that it takes."""
 PROTOCOLS: Mapping[str, Entry] = _KINDS["protocol"]
 """Collections in several steps."""
 

@@ -151,8 +151,8 @@ def plain(x: Any) -> Any:
 def points(share: float | None) -> str:
     """What forged reports can change at most, in percentage points: rounded up, for a table.
 
-    >>> points(0.1231), points(3280.0), points(None)
-    ('12.4 pt', '328,000 pt', 'unknown')
+    >>> points(0.1231), points(3280.001), points(None)
+    ('12.4 pt', '328,001 pt', 'unknown')
     """
     if share is None:
         return "unknown"

@@ -10,7 +10,7 @@ from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
 from deniable.run.numbers import Doubt, read_number
 
-__all__ = ["ANSWERS", "NUMBERS", "Form", "number_of"]
+__all__ = ["ANSWERS", "NUMBERS", "Form", "lines_of", "number_of"]
 
 _LARGEST = 10**12
 _TOP = 6
@@ -45,13 +45,14 @@ def _numbers(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _answers(fields: Mapping[str, str]) -> dict[str, Any]:
-    labels = _lines(fields["answers"])
+    labels = lines_of(fields["answers"])
     require(len(labels) >= 2, "answers", fields["answers"], "at least two, one on each line")
     told: dict[str, Any] = {"domain": Domain.of(labels), "top": _TOP}
-    return told | ({"sensitive": ",".join(_lines(fields["sensitive"]))} if fields["sensitive"] else {})
+    return told | ({"sensitive": ",".join(lines_of(fields["sensitive"]))} if fields["sensitive"] else {})
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
+    """What stands on the lines of a field, without empty ones."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 

@@ -70,15 +70,24 @@ def _hooks(given: object, name: str) -> tuple[str, ...]:
     listed: Any = [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
     require(isinstance(listed, list | tuple) and len(listed) <= _HOOKS, name, given, f"at most {_HOOKS} {need}")
     for address in listed:
-        require(isinstance(address, str) and bool(_HOOK.fullmatch(address)), name, address, need)
+        require(isinstance(address, str) and bool(_HOOK.fullmatch(address)), name, _host_of(address), need)
     return tuple(listed)
+
+
+def _host_of(address: object) -> object:
+    """An address that may be shown: what comes after the host, or before it, is often a secret."""
+    if not isinstance(address, str):
+        return address
+    kind, mark, rest = address.rpartition("://")
+    host, slash, _ = rest.partition("/")
+    return f"{kind}{mark}{host.rpartition('@')[2]}{slash and '/...'}"
 
 
 def _setting(read: Callable[[object, str], Any], default: Any, metavar: str, help: str) -> Any:
     known = {"read": read, "metavar": metavar, "help": help}
     if isinstance(default, Mapping):
         return field(default_factory=lambda: dict(default), metadata=known)
-    return field(default=default, metadata=known, repr=metavar != "URL")  # it may have a password
+    return field(default=default, metadata=known, repr=not metavar.startswith("URL"))  # it may have a password
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,16 +59,16 @@ export class Windows extends Base {
   /** @param {bigint} x @param {Words} words */
   randomise(x, words) {
     checkValue(x, this.k);
-    return this.drawn(words, (part, i, shift) => part.randomise(((x + shift) % this.circle) / this.widths[i], words));
+    return this.shifted(words, (part, i, shift) => part.randomise(((x + shift) % this.circle) / this.widths[i], words));
   }
 
   /** @param {Words} words */
   blind(words) {
-    return this.drawn(words, (part) => part.blind(words));
+    return this.shifted(words, (part) => part.blind(words));
   }
 
   /** A report of a public width and shift. @param {Words} words @param {(part: any, i: number, shift: bigint) => Uint8Array} report */
-  drawn(words, report) {
+  shifted(words, report) {
     const i = dealt(this.shares, words);
     const shift = below(this.shifts[i], words);
     return join([Uint8Array.of(i), packInt(shift, this.shiftWidth), report(this.parts[i], i, shift)], this.width);

@@ -52,35 +52,35 @@ def begin(store: Store, key: str, now: datetime, settings: Settings) -> str:
     """Start a session of who has the key of this name; its token."""
     token, start = urlsafe_b64encode(os.urandom(32)).rstrip(b"=").decode(), int(now.timestamp())
     limits = (start + settings.session_seconds, start + settings.session_idle_seconds)
-    store.put_session(SessionRow(_digest(token), key, start, *limits))
+    store.sessions.put(SessionRow(_digest(token), key, start, *limits))
     return token
 
 
 def visitor(store: Store, token: str, now: datetime, settings: Settings, *, used: bool = True) -> KeyRow | None:
     """The key with which a session began, if both are valid now; `used` if a person asks, not a page by itself."""
-    row, at = store.session(_digest(token)), int(now.timestamp())
+    row, at = store.sessions.get(_digest(token)), int(now.timestamp())
     if row is None or not row.created - _SKEW <= at < min(row.expires, row.idle):
         return None
     key = next((key for key in list(store.keys()) if key.name == row.key and is_valid(key, now.date())), None)
     idle = at + settings.session_idle_seconds
     if key is not None and used and idle - row.idle >= _OFTEN:
         with suppress(StoreUnavailableError):  # it cannot be written now: the session ends sooner, not later
-            store.use_session(row.digest, idle)
+            store.sessions.use(row.digest, idle)
     return key
 
 
 def end(store: Store, token: str) -> str | None:
     """End a session now; the name of its key, if there was one."""
-    row = store.session(_digest(token))
+    row = store.sessions.get(_digest(token))
     if row is None:
         return None
-    store.end_session(row.digest)
+    store.sessions.end(row.digest)
     return row.key
 
 
 def erase(store: Store, now: datetime) -> int:
     """Erase what is left of sessions that have expired; how many."""
-    return store.expire_sessions(int(now.timestamp()))
+    return store.sessions.expire(int(now.timestamp()))
 
 
 def _digest(token: str) -> bytes:

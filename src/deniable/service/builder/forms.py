@@ -14,13 +14,20 @@ from typing import Any
 from deniable.run.numbers import Doubt, read_number
 from deniable.service.questionnaire.complete import Fault
 from deniable.service.questionnaire.document import KINDS, LIMITS, Group, Item, Questionnaire, Translated
+from deniable.service.questionnaire.kinds import LISTED
 
 __all__ = ["Filled", "changed", "done", "fields_of", "language_fields", "translated"]
 
 _MOST_PEOPLE = 10**9
 _TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _LONGEST = {"title": 200, "who": 200, "why": 1000, "text": 10_000, "unit": 40, "low_end": 100, "high_end": 100}
-_FLAGS = {"yes-no": ("skip",), "one": ("skip", "other"), "rating": ("skip",), "ordered": ("skip",)}
+_FLAGS = {
+    "yes-no": ("skip",),
+    "one": ("skip", "other"),
+    "several": ("other",),
+    "rating": ("skip",),
+    "ordered": ("skip",),
+}
 """The boxes to tick that a kind of question shows."""
 
 
@@ -149,6 +156,7 @@ def _question(item: Item, filled: Filled) -> Item:
         name: filled.flag(f"{where}.{name}") for name in _FLAGS.get(item.kind, ()) if kind == item.kind
     }
     points = filled.number(f"{where}.points", item.points, 2, 11, whole=True)
+    most = filled.number(f"{where}.most", item.most, 1, LIMITS["ticks"], whole=True)
     slots = filled.number(f"{where}.slots", item.slots, 24, 48, whole=True)
     if slots not in (None, 24, 48):
         filled.wrong(f"{where}.slots", "fault.whole", low=24, high=48)
@@ -160,11 +168,13 @@ def _question(item: Item, filled: Filled) -> Item:
         options=filled.lines(f"{where}.options", item.options, LIMITS["options"]),
         sensitive=filled.lines(f"{where}.sensitive", item.sensitive, LIMITS["options"]),
         points=points or item.points,
+        most=most or 0,
         ends=(ends[0], ends[1]),
         low=filled.number(f"{where}.low", item.low, -1e12, 1e12),
         high=filled.number(f"{where}.high", item.high, -1e12, 1e12),
         unit=filled.text(f"{where}.unit", item.unit, _LONGEST["unit"]),
         slots=slots or item.slots,
+        mechanism=filled.text(f"{where}.mechanism", item.mechanism, LIMITS["mechanism"]),
         **flags,
     )
 
@@ -249,6 +259,8 @@ def fields_of(asked: Questionnaire) -> dict[str, str]:
     for item in asked.questions:
         where = f"q.{item.name}"
         found |= {f"{where}.{name}": str(getattr(item, name)) for name in ("kind", "text", "unit", "points", "slots")}
+        found[f"{where}.mechanism"] = item.mechanism
+        found[f"{where}.most"] = str(item.most or "")
         found |= {f"{where}.{name}": "\n".join(getattr(item, name)) for name in ("options", "sensitive")}
         found |= {f"{where}.low_end": item.ends[0], f"{where}.high_end": item.ends[1]}
         found |= {f"{where}.{name}": _plain(getattr(item, name)) for name in ("low", "high")}
@@ -290,7 +302,7 @@ def translated(asked: Questionnaire, tag: str, filled: Filled) -> Questionnaire:
 def _translated_item(item: Item, told: Mapping[str, Any], filled: Filled) -> dict[str, Any]:
     where = f"q.{item.name}"
     found: dict[str, Any] = {"text": filled.text(f"{where}.text", told.get("text", ""), 10_000, prose=True)}
-    if item.options and item.kind in ("one", "ordered"):
+    if item.options and item.kind in LISTED:
         options = filled.lines(f"{where}.options", tuple(told.get("options", ())), LIMITS["options"])
         if options and len(options) != len(item.options):
             n = len(item.options)

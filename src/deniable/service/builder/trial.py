@@ -43,7 +43,7 @@ def trial(asked: Questionnaire, now: datetime, robots: int = _ROBOTS) -> dict[st
         try:
             store.put_task(task.id, canonical(document))
             store.set_state(task.id, "open")
-            reports = [_robot(task, truths) for _ in range(robots)]
+            reports = [_robot(task) for _ in range(robots)]
             outcomes = store.add([Upload(task.id, now.date(), reports)])[0]
             assert all(outcome.status == "accepted" for outcome in outcomes), "a robot is a device like any other"
             store.set_state(task.id, "closed")
@@ -61,21 +61,38 @@ def trial(asked: Questionnaire, now: datetime, robots: int = _ROBOTS) -> dict[st
     }
 
 
+def _values(question: Question) -> list[Any]:
+    """What robots answer: the first values are common, the last rare. Of numbers eleven of them."""
+    domain = question.design["domain"]
+    if "interval" in domain:
+        low, high = domain["interval"]
+        return [low + (high - low) * i / 10 for i in range(11)]
+    labels = list(question.labels or ())
+    if "ticks" not in domain:
+        return labels
+    return [labels[i : i + min(2, domain["most"])] for i in range(len(labels))] + [[]]  # two beside each other, or none
+
+
 def _truth(question: Question) -> list[float]:
-    """Made-up shares of the answers: the first are common, the last rare. Of numbers: of eleven of them."""
-    k = 11 if "interval" in question.design["domain"] else len(question.labels or ())
-    total = k * (k + 1) / 2
-    return [(k - i) / total for i in range(k)]
+    """Made-up shares of the answers, or of those who tick each option."""
+    values = _values(question)
+    k = len(values)
+    shares = [2 * (k - i) / (k * (k + 1)) for i in range(k)]
+    if "ticks" not in question.design["domain"]:
+        return shares
+    return [
+        sum(f for f, ticked in zip(shares, values, strict=True) if label in ticked) for label in question.labels or ()
+    ]
 
 
-def _robot(task: Task, truths: dict[str, list[float]]) -> Incoming:
+def _robot(task: Task) -> Incoming:
     """The report of one robot: it is dealt a question, has an answer and groups, and draws as any device does."""
     words = SystemWords()
     question = task.deal(words)
-    count = len(truths[question.name])
+    values = _values(question)
     device = question.device(question.explanation.harmless or None)
-    drawn = device.report(_value(question, _drawn(count, words), count))
-    strata = {name: values[1 + below(len(values) - 1, words)] for name, values in task.strata.items()}
+    drawn = device.report(values[_drawn(len(values), words)])
+    strata = {name: told[1 + below(len(told) - 1, words)] for name, told in task.strata.items()}
     return Incoming(os.urandom(ID_BYTES), task.body(question, drawn, strata))
 
 
@@ -83,13 +100,6 @@ def _drawn(count: int, words: Words) -> int:
     """The number of an answer, drawn by the made-up shares: of k answers the first is k times as common as the last."""
     left = below(count * (count + 1) // 2, words)
     return next(i for i in range(count) if left < sum(range(count - i, count + 1)))
-
-
-def _value(question: Question, number: int, count: int) -> Any:
-    if "interval" not in question.design["domain"]:
-        return (question.labels or ())[number]
-    low, high = question.design["domain"]["interval"]
-    return low + (high - low) * number / (count - 1)
 
 
 def _report(part: dict[str, Any], truth: Sequence[float], half: float) -> dict[str, Any]:

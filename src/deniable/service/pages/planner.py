@@ -1,8 +1,9 @@
-"""The planner as a page: five questions, ranked designs with a chart, and a button that opens the task."""
+"""The planner as a page, for experts: five questions, ranked designs with a chart, and a draft that takes one over."""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -12,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from deniable.errors import DeniableError, require
+from deniable.mechanisms.registry import entry_of
 from deniable.plan.answer import Plan
 from deniable.plan.questions import plan
 from deniable.present.export import save
-from deniable.run.forms import ANSWERS, number_of
+from deniable.run.forms import ANSWERS, NUMBERS, lines_of, number_of
 from deniable.run.questions import QUESTIONS
-from deniable.service.access.identity import Identity
 from deniable.service.access.keys import KEY_ROLES, Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
@@ -26,8 +27,8 @@ from deniable.service.logs import log
 from deniable.service.pages.charts import ALONE, KINDS, drawn, once
 from deniable.service.pages.render import html, page
 from deniable.service.pages.signin import FORM, form_of, told
-from deniable.service.tasks import Asked, Terms, new_task
-from deniable_client.canonical import canonical
+from deniable.service.questionnaire.document import Item, Questionnaire, dumped
+from deniable.service.store.contract import DraftRow
 
 __all__ = ["ROWS"]
 
@@ -64,7 +65,7 @@ async def form(_: Collector, request: Request) -> Response:
     """The five questions and, once they are answered, the designs."""
     fields = {name: request.query_params.get(name, "") for name in _FIELDS}
     parts: dict[str, Any] = {
-        "title": "Plan a task",
+        "title": "Compare designs",
         "fields": {**fields, "kind": fields["kind"] or ANSWERS.kind, "epsilon": fields["epsilon"] or "1"},
         "protections": PROTECTION,
         "admin": KEY_ROLES[request.state.key.role].includes(Role.ADMINISTRATOR),
@@ -74,7 +75,11 @@ async def form(_: Collector, request: Request) -> Response:
     }
     if fields["people"]:
         try:
-            parts["answer"] = await asyncio.to_thread(planned, _given(fields))
+            answer = await asyncio.to_thread(planned, _given(fields))
+            parts["answer"] = answer
+            parts["others"] = [d for d in answer.designs[1:] if not d.beaten_by]
+            parts["beaten"] = [d for d in answer.designs[1:] if d.beaten_by]
+            parts["spelled"] = {d.mechanism.name: entry_of(d.mechanism.name).summary for d in answer.designs}
         except DeniableError as error:
             parts["problem"] = f"{error}"
     return page("plan.html", **parts)
@@ -92,28 +97,33 @@ def _picture(given: tuple[tuple[str, str], ...]) -> bytes:
     return drawn(lambda path: save(found.chart(), path), "svg")
 
 
-async def open_task(collector: Collector, request: Request) -> Response:
-    """Make a task of one of the designs, and open it."""
+async def draft(collector: Collector, request: Request) -> Response:
+    """A draft that asks the question of the plan by one of its designs; it is opened on its own pages, if at all."""
     fields = await form_of(collector, request)
-    answer = await asyncio.to_thread(planned, _given(fields))
-    chosen = [d for d in answer.designs if d.title == fields.get("design")]
-    if not chosen:
+    given = _given(fields)
+    answer = await asyncio.to_thread(planned, given)
+    chosen = next((d for d in answer.designs if d.title == fields.get("design")), None)
+    if chosen is None:
         raise Problem("invalid", "There is no such design in this plan.")
-    text, days = fields.get("text", "").strip(), number_of(fields.get("days", "7"), "days")
-    require(bool(text), "question", text, "what people are to be asked")
-    terms = Terms(
-        opens=collector.clock().date(),
-        window_days=int(days),
-        collector=fields.get("collector") or None,
-        url=collector.settings.public_url or None,
-    )
-    identity = Identity(await asyncio.to_thread(collector.store.identity))
-    made = new_task([Asked(text=text, design=chosen[0].mechanism.design)], terms, identity)
-    await asyncio.to_thread(collector.store.put_task, made["id"], canonical(made))
-    log("task", id=made["id"], state="draft", by=request.state.key.name)
-    await asyncio.to_thread(collector.store.set_state, made["id"], "open")
-    log("task", id=made["id"], state="open", by=request.state.key.name)
-    return RedirectResponse(f"/tasks/{made['id']}", 303)
+    row = DraftRow(secrets.token_hex(8), 1, dumped(_questionnaire(dict(given), answer, chosen)))
+    await asyncio.to_thread(collector.store.put_draft, row)
+    log("questionnaire", id=row.id, state="draft", by=request.state.key.name)
+    return RedirectResponse(f"/q/{row.id}", 303)
+
+
+def _questionnaire(fields: Mapping[str, str], answer: Plan[Any], chosen: Any) -> Questionnaire:
+    """What was planned, as a questionnaire: who asks, and why, is left to be written."""
+    told: dict[str, Any] = {"name": "q1", "text": fields["text"]}
+    told |= {"mechanism": chosen.mechanism.name} if chosen is not answer.designs[0] else {}
+    if fields["kind"] == NUMBERS.kind:
+        low, high = (number_of(fields[end], f"{end}est number") for end in ("low", "high"))
+        item = Item(**told, kind="number", low=low, high=high)
+    else:
+        some = chosen.mechanism.protection.sensitive is not None
+        sensitive = tuple(lines_of(fields["sensitive"])) if some else ()
+        item = Item(**told, kind="one", options=tuple(lines_of(fields["answers"])), sensitive=sensitive)
+    people, protection = (number_of(fields[name], name) for name in ("people", "epsilon"))
+    return Questionnaire(questions=(item,), people=int(people), protection=protection)
 
 
 def _row(path: str, handler: Any, summary: str, **more: Any) -> Row:
@@ -125,9 +135,9 @@ ROWS = (
     _row("/plan", form, "The planner as a page."),
     _row("/plan/chart.svg", chart, "The designs of a plan as a picture.", answers={200: KINDS["svg"]}),
     _row(
-        "/plan/open",
-        open_task,
-        "Make a task of a design of the plan, and open it.",
+        "/plan/draft",
+        draft,
+        "Make a draft of a questionnaire with a design of the plan.",
         method="POST",
         role=Role.ADMINISTRATOR,
         takes={FORM: {"type": "object"}},

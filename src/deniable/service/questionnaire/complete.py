@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from deniable.service.questionnaire.document import WORDS, Item, Questionnaire
-from deniable.service.questionnaire.kinds import labels_of, words_of
+from deniable.service.questionnaire.document import LIMITS, WORDS, Item, Questionnaire
+from deniable.service.questionnaire.kinds import LISTED, can_skip, candidates, labels_of, words_of
+from deniable_client.hashing import ITEMS_MAX
+from deniable_client.kernels.box import sets_up_to
 from deniable_client.texts import labels_fault, text_fault
 
 __all__ = ["Fault", "cautions", "problems"]
 
 _LONG, _MANY, _GROUPS = 160, 12, 3
 """Characters, questions and groupings above which a questionnaire gets a caution."""
-_LISTED = {"one": (2, 1000), "ordered": (3, 4096)}
-"""How many answers a kind of question has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,9 @@ def _questions(asked: Questionnaire) -> Iterator[Fault]:
         yield Fault("questions", "fault.questions")
     words = words_of(asked, asked.language)
     lacking = [name for name in WORDS if not words[name]]
-    if lacking and any(item.kind == "yes-no" or item.skip or item.other for item in asked.questions):
+    if lacking and any(
+        item.kind == "yes-no" or (item.skip and can_skip(item)) or item.other for item in asked.questions
+    ):
         yield Fault("words", "fault.words", {"language": asked.language})
         return
     texts: dict[str, str] = {}
@@ -67,16 +69,21 @@ def _questions(asked: Questionnaire) -> Iterator[Fault]:
         else:
             yield from _odd(f"{where}.text", item.text, prose=True)
         texts[item.text] = item.name
-        yield from _answers(item, where, labels_of(item, words))
+        wrong = list(_answers(item, where, labels_of(item, words)))
+        yield from wrong
+        if item.mechanism and not wrong:
+            yield from _mechanism(item, where, candidates(item, words, asked.protection))
 
 
 def _answers(item: Item, where: str, labels: Sequence[str]) -> Iterator[Fault]:
     """What is wrong with the answers of a question."""
-    if item.kind in _LISTED:
-        least, most = _LISTED[item.kind]
+    if item.kind in LISTED:
+        least, most = LISTED[item.kind]
         if not least <= len(item.options) <= most:
             yield Fault(f"{where}.options", "fault.options", {"low": least, "high": most, "n": len(item.options)})
             return
+    if item.kind == "several":
+        yield from _ticks(item, where)
     if item.kind == "number":
         yield from _ends_of_number(item, where)
     if item.kind == "rating" and not all(item.ends):
@@ -89,6 +96,24 @@ def _answers(item: Item, where: str, labels: Sequence[str]) -> Iterator[Fault]:
         yield Fault(f"{where}.sensitive", "fault.sensitive", {"answer": unknown[0]})
     elif item.sensitive and item.kind not in ("yes-no", "one"):
         yield Fault(f"{where}.sensitive", "fault.sensitive.kind")
+
+
+def _mechanism(item: Item, where: str, able: Iterable[str]) -> Iterator[Fault]:
+    """A mechanism that was chosen must be one that can ask the question."""
+    if item.mechanism not in able:
+        yield Fault(f"{where}.mechanism", "fault.mechanism", {"name": item.mechanism, "names": list(able) or ["–"]})
+
+
+def _ticks(item: Item, where: str) -> Iterator[Fault]:
+    """How many may be ticked: no more than there are, and not so many that there are too many sets of them."""
+    options = len(item.options) + item.other
+    if item.most > options:
+        yield Fault(f"{where}.most", "fault.ticks", {"n": options})
+    elif options > LIMITS["ticks"]:
+        yield Fault(f"{where}.options", "fault.most", {"n": LIMITS["ticks"]})
+    elif sets_up_to(options, item.most or options) > ITEMS_MAX:
+        most = max(most for most in range(1, options) if sets_up_to(options, most) <= ITEMS_MAX)
+        yield Fault(f"{where}.most", "fault.ticks.sets", {"n": most, "options": options})
 
 
 def _ends_of_number(item: Item, where: str) -> Iterator[Fault]:
@@ -154,7 +179,7 @@ def _whole(item: Item, told: Any) -> bool:
     options = told.get("options", ())
     return bool(
         told.get("text")
-        and (item.kind not in _LISTED or (len(options) == len(item.options) and all(options)))
+        and (item.kind not in LISTED or (len(options) == len(item.options) and all(options)))
         and (item.kind != "rating" or (len(told.get("ends", ())) == 2 and all(told["ends"])))
         and (item.kind != "number" or told.get("unit"))
     )

@@ -19,9 +19,18 @@ from deniable.errors import FormatError, ParameterError, meant, show
 __all__ = ["KINDS", "LIMITS", "Group", "Item", "Questionnaire", "Translated", "dumped", "read", "written"]
 
 VERSION = 1
-KINDS = ("yes-no", "one", "rating", "ordered", "number", "time")
+KINDS = ("yes-no", "one", "several", "rating", "ordered", "number", "time")
 """What can be asked."""
-LIMITS = {"bytes": 1 << 20, "questions": 255, "options": 4096, "groups": 8, "values": 254, "languages": 40}
+LIMITS = {
+    "bytes": 1 << 20,
+    "questions": 255,
+    "options": 4096,
+    "ticks": 64,
+    "groups": 8,
+    "values": 254,
+    "languages": 40,
+    "mechanism": 40,
+}
 _TEXTS = {"title": 200, "who": 200, "why": 1000, "text": 10_000, "unit": 40, "option": 1000, "end": 100, "value": 200}
 _NAME = re.compile("[a-z0-9_-]{1,64}")
 _TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
@@ -39,6 +48,8 @@ class Item:
     options: tuple[str, ...] = ()
     other: bool = False
     """Whether there is an answer for what is not listed, before the last one."""
+    most: int = 0
+    """How many of several answers a person may tick; 0: any number."""
     skip: bool = True
     """Whether "I prefer not to say" is an answer of its own."""
     sensitive: tuple[str, ...] = ()
@@ -53,6 +64,8 @@ class Item:
     """Of a day."""
     weight: float = 1.0
     """How much its error counts."""
+    mechanism: str = ""
+    """The mechanism that asks it, by its name; the best one if left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +186,7 @@ def _item(given: object, usual: str, where: str) -> Item:
         text=_text(told.get("text", ""), f"text of {where}", _TEXTS["text"], prose=True),
         options=_texts(told.get("options", []), f"options of {where}", LIMITS["options"], _TEXTS["option"]),
         other=_flag(told.get("other", False), f"other of {where}"),
+        most=_whole(told.get("most", 0), f"most of {where}", 0, LIMITS["ticks"]),
         skip=_flag(told.get("skip", True), f"skip of {where}"),
         sensitive=_texts(told.get("sensitive", []), f"sensitive of {where}", LIMITS["options"], _TEXTS["option"]),
         points=_whole(told.get("points", 5), f"points of {where}", 2, 11),
@@ -182,6 +196,7 @@ def _item(given: object, usual: str, where: str) -> Item:
         unit=_text(told.get("unit", ""), f"unit of {where}", _TEXTS["unit"]),
         slots=_whole(told.get("slots", 24), f"slots of {where}", 2, 48),
         weight=_number(told.get("weight", 1.0), f"weight of {where}", 0.01, 100.0),
+        mechanism=_text(told.get("mechanism", ""), f"mechanism of {where}", LIMITS["mechanism"]),
     )
 
 

@@ -17,6 +17,7 @@ __all__ = ["imported", "read_file"]
 
 _BYTES = 5 << 20
 _CHOICES = ("radiogroup", "dropdown", "buttongroup", "imagepicker")
+_TICKED = ("checkbox", "tagbox")
 _MOST_NESTED = 20
 
 
@@ -94,6 +95,12 @@ def _element(element: Mapping[str, Any], language: str) -> dict[str, Any] | None
     options = [_choice(each, language) for each in choices] if isinstance(choices, list) else []
     if kind in _CHOICES and options:
         return common | {"kind": "one", "options": options[: LIMITS["options"]], "other": other}
+    if kind in _TICKED and options:
+        most = element.get("maxSelectedChoices")
+        ticks: dict[str, Any] = {"kind": "several", "options": options[: LIMITS["options"]], "other": other}
+        if isinstance(most, int) and not isinstance(most, bool) and 0 < most < len(options) + other:
+            ticks["most"] = min(most, LIMITS["ticks"])
+        return common | ticks
     if kind == "boolean":
         return common | {"kind": "yes-no"}
     if kind == "rating":
@@ -143,6 +150,10 @@ def _is_number(given: object) -> bool:
 _BOUND = re.compile(r"\.\s*(>=?|<=?)\s*(-?[\d.,]+)")
 
 
+_COUNTED = re.compile(r"count-selected\(\s*\.\s*\)\s*(<=?)\s*(\d{1,2})\b")
+"""How many may be ticked."""
+
+
 def _xlsform(sheets: Mapping[str, Sequence[Mapping[str, str]]]) -> tuple[dict[str, Any], list[str]]:
     if "survey" not in sheets:
         raise FormatError("the workbook has no sheet named survey.", "XLSForm has the sheets survey and choices.")
@@ -189,6 +200,12 @@ def _row(kind: str, row: Mapping[str, str], label: str, lists: Mapping[str, list
     options = lists.get(rest.replace("or_other", "").strip(), [])
     if word == "select_one" and options:
         return {"kind": "one", "options": options, "other": rest.endswith("or_other")}
+    if word == "select_multiple" and options:
+        most = _COUNTED.search(row.get("constraint", ""))
+        other = rest.endswith("or_other")
+        number = int(most[2]) - (most[1] == "<") if most else 0
+        fits = 0 < number < len(options) + other
+        return {"kind": "several", "options": options, "other": other} | ({"most": number} if fits else {})
     if word in ("integer", "decimal"):
         ends = _bounds(row.get("constraint", ""))
         return None if ends is None else {"kind": "number", "low": ends[0], "high": ends[1], "unit": ""}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from deniable.errors import ParameterError, require
+from deniable.plan.survey import survey
 from deniable.service.access.identity import Identity
 from deniable.service.questionnaire.complete import problems
 from deniable.service.questionnaire.document import Group, Item, Questionnaire, Translated
-from deniable.service.questionnaire.kinds import labels_of, words_of
+from deniable.service.questionnaire.kinds import described, labels_of, words_of
 from deniable.service.questionnaire.outlook import Outlook, outlook
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable.service.texts.catalogue import texts
@@ -106,8 +108,9 @@ def _translated(asked: Questionnaire, tag: str, other: Translated) -> dict[str, 
 
 def questionnaire_of(task: Task) -> Questionnaire:
     """The questionnaire that a task asks; what a task does not know (people, response) is left open."""
-    items = tuple(_item(question) for question in task.questions)
     language = task.language or "en"
+    words = words_of(Questionnaire(language=language, words=_own_words(task.questions, language)), language)
+    items = tuple(_chosen(_item(question), question.design, words) for question in task.questions)
     names = list(task.strata)
     return Questionnaire(
         title=task.subject,
@@ -137,6 +140,10 @@ def _item(question: Any) -> Item:
     design, labels = question.design, list(question.labels or ())
     missing = design["domain"].get("missing")
     options = tuple(label for label in labels if label != missing)
+    if "ticks" in design["domain"]:
+        most = design["domain"]["most"]
+        told: dict[str, Any] = {"name": question.name, "text": question.text, "most": most if most < len(labels) else 0}
+        return Item(**told, kind="several", options=options)
     common: dict[str, Any] = {"name": question.name, "text": question.text, "skip": missing is not None}
     if "interval" in design["domain"]:
         low, high = design["domain"]["interval"]
@@ -158,6 +165,12 @@ def _item(question: Any) -> Item:
     sensitive = tuple(label for i, label in enumerate(labels) if open_ and i not in open_ and label != missing)
     ordered = kind == "ordered" and len(options) > 7
     return Item(**common | ({"skip": True} if ordered else {}), kind=kind, options=options, sensitive=sensitive)
+
+
+def _chosen(item: Item, design: Any, words: Any) -> Item:
+    """A question with the name of its mechanism, if that is not the one which it would get by itself."""
+    usual = survey({item.name: described(item, words, design["epsilon"])}, epsilon=design["epsilon"]).mechanisms[0]
+    return item if usual.name == design["mechanism"] else replace(item, mechanism=design["mechanism"])
 
 
 def _own_words(questions: Any, language: str) -> dict[str, str]:

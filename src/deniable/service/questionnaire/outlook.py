@@ -31,6 +31,8 @@ _LEVELS = (0.28, 0.70, 1.09, 2.19, 4.05, math.inf)
 _EPSILON_MOST = 2.0
 """The weakest protection that is ever suggested."""
 _FAR = 10**10
+_TICKS = 5
+"""More answers than these are not suggested as the most that people may tick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +203,28 @@ class Outlook:
         return ()
 
     @property
+    def fewer_ticks(self) -> Mapping[str, int]:
+        """By question how many answers people may tick so that it is usable; at least 2."""
+        found = {}
+        for item in self.asked.questions:
+            if item.kind != "several" or self._known(item).grade in ("good", "usable"):
+                continue
+            for most in range(min(item.most or len(item.options) + item.other, _TICKS + 1) - 1, 1, -1):
+                asked = tuple(replace(each, most=most) if each is item else each for each in self.asked.questions)
+                known = _bare(replace(self.asked, questions=asked))
+                if known._known(known.asked.item(item.name)).grade in ("good", "usable"):
+                    found[item.name] = most
+                    break
+        return found
+
+    @property
     def suggestions(self) -> list[tuple[str, dict[str, Any]]]:
         """What would make it usable, in the order in which it is to be tried; each a name with its numbers."""
         found: list[tuple[str, dict[str, Any]]] = []
         if self.grade not in ("good", "usable"):
             if len(self.asked.questions) > 1 and self.fewer:
                 found.append(("questions", {"names": self.fewer}))
+            found += [("ticks", {"names": (name,), "n": most}) for name, most in self.fewer_ticks.items()]
             whole = _bare(
                 replace(self.asked, windows=1, people=min(_FAR, (self.asked.people or 1) * self.asked.windows))
             )
@@ -239,7 +257,7 @@ def outlook(asked: Questionnaire) -> Outlook:
 def _bare(asked: Questionnaire) -> Outlook:
     """Everything but minimum batches."""
     words = words_of(asked, asked.language)
-    items = {item.name: described(item, words) for item in asked.questions}
+    items = {item.name: described(item, words, asked.protection) for item in asked.questions}
     weights = {item.name: item.weight for item in asked.questions}
     made = survey(items, epsilon=asked.protection, weights=weights, scheme="one")
     later = asked.later

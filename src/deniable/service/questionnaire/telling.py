@@ -9,6 +9,7 @@ from deniable.service.questionnaire.complete import Fault, cautions
 from deniable.service.questionnaire.document import Item
 from deniable.service.questionnaire.outlook import Known, Outlook, level_of, sure
 from deniable.service.texts.catalogue import Texts, texts
+from deniable.service.texts.languages import direction_of
 
 __all__ = ["half", "in_words", "lines", "ways"]
 
@@ -16,6 +17,11 @@ __all__ = ["half", "in_words", "lines", "ways"]
 def in_words(fault: Fault, say: Texts | None = None) -> str:
     """A fault or a caution as a sentence."""
     return (say or texts("build", "en"))(fault.id, **fault.values)
+
+
+def _isolated(text: str, tag: str, say: Texts) -> str:
+    """A text of the questionnaire within a sentence that is written the other way: by itself."""
+    return text if direction_of(tag) == say.language.direction else f"\u2068{text}\u2069"
 
 
 def half(known: Known, item: Item, say: Texts) -> str:
@@ -55,8 +61,9 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
     told = [say("out.answers", count=round(found.answers), n=round(found.answers))]
     for each in found.known:
         item = asked.item(each.question)
-        title = f"{item.text} – " if len(asked.questions) > 1 else ""
+        title = f"{_isolated(item.text, asked.language, say)} – " if len(asked.questions) > 1 else ""
         told.append(f"{title}{_about(each, item, say)} ({say('out.grade.' + each.grade)})")
+    told += [say("out.ticked")] if any(item.kind == "several" for item in asked.questions) else []
     if len(asked.questions) > 1:
         told.append(say("out.dealt", n=len(asked.questions)))
     percent = say.language.share(100 * sure(asked.protection))
@@ -90,8 +97,8 @@ def ways(found: Outlook, say: Texts) -> list[str]:
         return [*told, say("out.way.protection", epsilon=out["protection"]), say("out.way.apart")]
     told = []
     for name, values in found.suggestions:
-        if name == "questions":
-            values = {"names": [asked.item(each).text for each in values["names"]]}
+        if name in ("questions", "ticks"):
+            values |= {"names": [asked.item(each).text for each in values["names"]]}
         elif name == "windows":
             values = {}
         told.append(say(f"out.try.{name}", **values))

@@ -181,7 +181,7 @@ def _row(view: QuestionView, i: int, cell: Any, scale: svg.Scale, t: Texts) -> t
 def _table(view: QuestionView, cells: Sequence[Any], t: Texts) -> list[tuple[str, ...]]:
     return [
         (label, *(words.number(view, part, t) for part in (cell.value, cell.low, cell.high)))
-        for label, cell in zip(view.labels, cells, strict=True)
+        for label, cell in zip(view.labels, (words.shown(view, each) for each in cells), strict=True)
     ]
 
 

@@ -19,6 +19,7 @@ from deniable.mechanisms.entry import DIRECTION
 from deniable.run.questions import question_of
 from deniable.service.release import OPEN, PUBLISHED, Window
 from deniable.service.results.reading import estimate_in, estimated, strata_of
+from deniable.service.texts.catalogue import texts
 from deniable_client.task import Question, Task
 
 __all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "views"]
@@ -82,8 +83,8 @@ class Wording:
         own: Mapping[str, Any] | None = task.translations.get(tag)
         asked = task.questions
         if own is None:
-            texts, labels = tuple(q.text for q in asked), tuple(q.labels for q in asked)
-            return cls(task.subject, task.purpose, texts, labels, tuple(q.unit for q in asked))
+            asks, labels = tuple(q.text for q in asked), tuple(q.labels for q in asked)
+            return cls(task.subject, task.purpose, asks, labels, tuple(q.unit for q in asked))
         told = [each for block in own["questions"] for each in block]
         labels = tuple(
             tuple(each["labels"]) if "labels" in each else q.labels for each, q in zip(told, asked, strict=True)
@@ -152,7 +153,8 @@ def clear(pvalue: float) -> bool:
 def views(task: Task, windows: Sequence[Window], target: Target, tag: str) -> list[QuestionView]:
     """Every question of a task, in the words of a language."""
     words = Wording.of(task, tag)
-    made = [_view(task, number, windows, target, words) for number in range(len(task.questions))]
+    mean = texts("see", tag)("column.mean")
+    made = [_view(task, number, windows, target, words, mean) for number in range(len(task.questions))]
     tested = [view.trend for view in made if view.trend is not None]
     corrected = iter(trends(tested).tolist()) if tested else iter(())
     from dataclasses import replace
@@ -160,7 +162,9 @@ def views(task: Task, windows: Sequence[Window], target: Target, tag: str) -> li
     return [view if view.trend is None else replace(view, pvalue=next(corrected)) for view in made]
 
 
-def _view(task: Task, number: int, windows: Sequence[Window], target: Target, words: Wording) -> QuestionView:
+def _view(
+    task: Task, number: int, windows: Sequence[Window], target: Target, words: Wording, mean: str
+) -> QuestionView:
     question = task.questions[number]
     parts = [_part(window, question.name) for window in windows]
     told = [None if part is None else estimated(part, question, target) for part in parts]
@@ -183,6 +187,7 @@ def _view(task: Task, number: int, windows: Sequence[Window], target: Target, wo
     own = words.labels[number]
     labels = tuple(own if own is not None and len(own) == len(last["labels"]) else map(str, last["labels"]))
     numbers = last.get("part") == "mean"
+    labels = (mean,) if numbers and len(labels) == 1 else labels
     base |= {"labels": labels, "numbers": numbers, "target": last["target"], "level": last["level"]}
     base |= {"span": tuple(last["interval"]) if numbers else None, "note": last.get("note", "")}
     part = parts[place]

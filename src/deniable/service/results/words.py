@@ -15,7 +15,7 @@ from deniable.service.texts.catalogue import Texts, bdi
 from deniable_client.task import Task
 
 __all__ = [
-    "chance", "citation", "gap", "group_claim", "method", "number", "sentences", "software", "trend_claim"
+    "chance", "citation", "gap", "group_claim", "method", "number", "sentences", "shown", "software", "trend_claim"
 ]  # fmt: skip
 
 _RARE = 0.005
@@ -51,12 +51,15 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
     last = view.last
     if last is None:
         return []
-    if view.circular and _anywhere(view, last.cells[0]):
-        return [t.html("say.nowhere")]
     if view.numbers:
-        unit = f" {view.unit}" if view.unit else ""
-        told = {name: number(view, getattr(last.cells[0], name), t) for name in ("value", "low", "high")}
+        cell, unit = shown(view, last.cells[0]), f" {view.unit}" if view.unit else ""
+        if cell.value is None:
+            return [t.html("say.nowhere")]
+        told = {name: number(view, getattr(cell, name), t) for name in ("value", "low", "high")}
         return [t.html("say.mean", **{**told, "value": bdi(told["value"] + unit)})]
+    if view.several:
+        top = max(range(len(last.cells)), key=lambda i: last.cells[i].value or 0.0)
+        return [_share(view.labels[top], last.cells[top], t), t.html("say.several")]
     if view.mirrored or view.question.kind == "yes-no":
         return [_share(view.labels[0], last.cells[0], t)]
     if view.close and len(view.close) == 1:
@@ -67,11 +70,20 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
     return []
 
 
-def _anywhere(view: QuestionView, cell: Cell) -> bool:
-    """Whether an interval goes round the whole circle."""
+def shown(view: QuestionView, cell: Cell) -> Cell:
+    """An estimate as people read it; on a circle each end is within one turn (from 22 to 3 o'clock, not to 27).
+
+    Nothing is left of one whose interval goes round the whole circle: no direction can be told.
+    """
+    if not view.circular:
+        return cell
     if view.span is None or cell.low is None or cell.high is None:
-        return True
-    return cell.high - cell.low >= (view.span[1] - view.span[0]) * (1 - 1e-9)
+        return Cell(None, None, None)
+    start, turn = view.span[0], view.span[1] - view.span[0]
+    if cell.high - cell.low >= turn * (1 - 1e-9):
+        return Cell(None, None, None)
+    value, low, high = (None if x is None else start + (x - start) % turn for x in (cell.value, cell.low, cell.high))
+    return Cell(value, low, high, cell.stderr)
 
 
 def _share(label: str, cell: Cell, t: Texts) -> Markup:

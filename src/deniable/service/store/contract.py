@@ -135,6 +135,25 @@ class DraftRow:
     """The task that was made of it; then it does not change any more."""
 
 
+class SessionStore(Protocol):
+    """The sessions of a database."""
+
+    def put(self, row: SessionRow) -> None:
+        """Keep a session's hash."""
+
+    def get(self, digest: bytes) -> SessionRow | None:
+        """The session of a hash, or None; what has expired may be there still."""
+
+    def use(self, digest: bytes, idle: int) -> None:
+        """Note when a session ends if it is not used again; one that is over stays over."""
+
+    def end(self, digest: bytes) -> None:
+        """Forget a session; one that is over already stays over."""
+
+    def expire(self, now: int) -> int:
+        """Erase sessions that have expired; how many."""
+
+
 class Store(Protocol):
     """A database of tasks, tallies, ids of reports, releases, keys and drafts. All calls may come from any thread."""
 
@@ -197,21 +216,9 @@ class Store(Protocol):
     def revoke_key(self, name: str, day: date, *, later: bool = False) -> None:
         """Make a key void: at once, whatever any clock says, or `later`, from that day on. Its sessions end now."""
 
-    # ---- sessions
-    def put_session(self, session: SessionRow) -> None:
-        """Keep a session's hash."""
-
-    def session(self, digest: bytes) -> SessionRow | None:
-        """The session of a hash, or None; what has expired may be there still."""
-
-    def use_session(self, digest: bytes, idle: int) -> None:
-        """Note when a session ends if it is not used again; one that is over stays over."""
-
-    def end_session(self, digest: bytes) -> None:
-        """Forget a session; one that is over already stays over."""
-
-    def expire_sessions(self, now: int) -> int:
-        """Erase sessions that have expired; how many."""
+    @property
+    def sessions(self) -> SessionStore:
+        """Who is signed in."""
 
     # ---- questionnaires
     def drafts(self) -> Sequence[DraftRow]:

@@ -39,7 +39,6 @@ from deniable.service.store.contract import (
     Incoming,
     KeyRow,
     Outcome,
-    SessionRow,
     StoreUnavailableError,
     TaskRow,
     Upload,
@@ -47,6 +46,7 @@ from deniable.service.store.contract import (
 from deniable.service.store.engine import HASH, MARK, CrossedError, Engine, Row, Session
 from deniable.service.store.journal import Journal, file_text
 from deniable.service.store.rows import Recent, Shapes
+from deniable.service.store.sessions import Sessions
 from deniable.service.store.settling import Settler
 
 __all__ = ["Database"]
@@ -372,36 +372,9 @@ class Database:
                 session.execute("UPDATE keys SET digest = ? WHERE name = ?", (b"", name))
             session.execute("DELETE FROM sessions WHERE key_name = ?", (name,))
 
-    # ---- sessions
-
-    def put_session(self, session: SessionRow) -> None:
-        row = (session.digest, session.key, session.created, session.expires, session.idle)
-        with self.engine.write() as write:
-            write.execute("INSERT INTO sessions (digest, key_name, created, expires, idle) VALUES (?, ?, ?, ?, ?)", row)
-
-    def session(self, digest: bytes) -> SessionRow | None:
-        sql = "SELECT digest, key_name, created, expires, idle FROM sessions WHERE digest = ?"
-        with self.engine.read() as read:
-            found = read.execute(sql, (digest,))
-        return SessionRow(bytes(found[0][0]), *found[0][1:]) if found else None
-
-    def use_session(self, digest: bytes, idle: int) -> None:
-        with self.engine.write() as write:
-            write.execute("UPDATE sessions SET idle = ? WHERE digest = ? AND idle < ?", (idle, digest, idle))
-
-    def end_session(self, digest: bytes) -> None:
-        with self.engine.write() as write:
-            write.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
-
-    def expire_sessions(self, now: int) -> int:
-        over = "FROM sessions WHERE expires <= ? OR idle <= ?"
-        with self.engine.read() as read:
-            if not read.execute(f"SELECT 1 {over} LIMIT 1", (now, now)):
-                return 0
-        with self.engine.write() as write:
-            (n,) = write.execute(f"SELECT count(*) {over}", (now, now))[0]
-            write.execute(f"DELETE {over}", (now, now))
-        return int(n)
+    @property
+    def sessions(self) -> Sessions:
+        return Sessions(self.engine)
 
     # ---- care
 

@@ -73,7 +73,7 @@ class Language:
         two, last, between = self.joined
         if len(parts) < 3:
             return two.join(parts)
-        return between.join(parts[:-1]) + last + parts[-1]
+        return f"{between.join(parts[:-1])}{last}{parts[-1]}"
 
 
 def _one(n: float) -> str:

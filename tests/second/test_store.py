@@ -1,0 +1,211 @@
+"""The second time, of a collector: each step of its life fails at each moment, and is done again, here or elsewhere.
+
+A step is a few dozen statements and files. Each of them fails once; or the process is dead from there on and another
+one begins; or, before each transaction, another process does the same step. Whatever happened, once the step is done
+all is as it would have been: nothing is lost or counted twice, nothing that is withheld leaves, and keys that are void
+stay void. What that is, a model says that knows what was sent and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.collect.tally import Tally
+from deniable.errors import DeniableError
+from second.beside import Beside
+from second.failing import Moments, died, failed, meanwhile, watched
+from second.steps import LEAST, SENT, STEPS, Place, batch_of, do, reports_of, state_of, value_of
+
+NAMES = list(STEPS)
+WAYS = ("failed", "died", "beside")
+
+
+def place_in(folder: Path) -> Place:
+    return Place(f"sqlite:///{folder / 'c.db'}", str(folder / "journal"), folder)
+
+
+class Life:
+    """The life of a collector without trouble: its files before each step, and what was there after it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.before: dict[str, Path] = {}
+        self.after: dict[str, dict[str, Any]] = {}
+        self.moments: dict[str, list[str]] = {}
+        now = folder / "now"
+        now.mkdir()
+        for name in NAMES:
+            self.before[name] = folder / name
+            shutil.copytree(now, self.before[name])
+            place = place_in(now)
+            with watched(now) as moments, place.opened() as store:
+                moments.disarm()
+                do(name, store, place)
+                self.moments[name] = list(moments.seen)
+            with place.opened() as store:
+                self.after[name] = state_of(store, STEPS[name][0])
+
+
+@pytest.fixture(scope="module")
+def life(tmp_path_factory: pytest.TempPathFactory) -> Life:
+    return Life(tmp_path_factory.mktemp("life"))
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Beside]:
+    made = Beside()
+    yield made
+    made.close()
+
+
+# ---- the model
+
+
+def released(step: str) -> dict[tuple[str, int, int], bool]:
+    """What is published and what withheld after a step, by task, window and question."""
+    steps = NAMES[: NAMES.index(step) + 1]
+    over = {("two", 0), ("same", 0)} if "first upkeep" in steps else set()
+    over |= {("two", 1), ("same", 1)} if "second upkeep" in steps else set()
+    over |= {("two", 2)} if "close" in steps else set()
+    return {
+        (name, window, question): n >= LEAST and (name, window) != ("same", 1)
+        for (name, window, question), n in SENT.items()
+        if (name, window) in over
+    }
+
+
+@pytest.mark.parametrize("step", NAMES)
+def test_a_life_without_trouble_is_that_of_the_model(life: Life, step: str) -> None:
+    steps, found = NAMES[: NAMES.index(step) + 1], life.after[step]
+    begun = [w for w, name in enumerate(("first window", "second window", "third window")) if name in steps]
+    assert found["faults"] == []
+    assert found["keys"] == {"ann": True, "bob": step not in NAMES[5:], "eve": "keys" not in steps}
+    assert found["keys of old"] == {"ann": True, "bob": True, "eve": "keys" not in steps}, "void at once is for ever"
+    for name in ("two", "same"):
+        sent = {key: n for key, n in SENT.items() if key[0] == name and key[1] in begun}
+        task, counted = found[name], Counter[Any]()
+        for (_, window, question), n in sent.items():
+            for i in range(n):
+                counted[batch_of(window, question, i % 2 if name == "two" else None)] += 1
+        assert {batch: tally_of(data).n for batch, data in task["counted"].items()} == dict(counted)
+        bodies = sorted(body for window in begun for _, body in reports_of(name, window))
+        kept = sorted(body for lot in task["kept"].values() for body in lot)
+        assert kept == ([] if name == "same" or step == "erase" else bodies)
+        told = {(name, number): json.loads(data)["questions"] for number, data in task["told"].items() if data}
+        states = {
+            (*place, q): part["state"] == "published" for place, parts in told.items() for q, part in enumerate(parts)
+        }
+        assert states == {place: fine for place, fine in released(step).items() if place[0] == name}
+        for question, lots in task["exported"].items():
+            q = int(question[1:])
+            public = [w for (whose, w, asked), fine in released(step).items() if fine and (whose, asked) == (name, q)]
+            values = sorted(value_of(w, q, i) for w in public for i in range(SENT[name, w, q]))
+            assert sorted(b"".join(lots)) == (values if kept else [])
+    assert found["two"]["state"] == ("closed" if "close" in steps else "open")
+
+
+def tally_of(data: bytes) -> Tally:
+    found = dn.load(data)
+    assert isinstance(found, Tally)
+    return found
+
+
+def test_a_withheld_question_has_no_numbers_but_how_many(life: Life) -> None:
+    """What is published of a window holds the tallies of its published questions, which are those that were sent."""
+    told = json.loads(life.after["erase"]["two"]["told"][1])
+    first, second = told["questions"]
+    assert tally_of(b64decode(first["tally"])).n == 20
+    assert sum(group["reports"] for group in first["groups"]) == 20
+    assert set(second) == {"question", "text", "reports", "state", "why"}
+
+
+# ---- trouble
+
+
+def troubled(life: Life, step: str, way: str, at: int, folder: Path, beside: Callable[[str, Place], None]) -> str:
+    """A step with trouble at a moment, then once more without: what it said the first time."""
+    shutil.copytree(life.before[step], folder)
+    place, said = place_in(folder), "nothing"
+    with watched(folder) as moments:
+        said = once(step, way, at, place, moments, beside)
+        moments.disarm()
+        with place.opened() as store:
+            do(step, store, place)
+        with place.opened() as store:
+            assert_same(state_of(store, STEPS[step][0]), life.after[step], f"{step}, {way} at {at} ({said})")
+    shutil.rmtree(folder)
+    return said
+
+
+def once(step: str, way: str, at: int, place: Place, moments: Moments, beside: Callable[[str, Place], None]) -> str:
+    acts = {
+        "failed": failed(moments),
+        "died": died(moments),
+        "beside": meanwhile(moments, lambda: beside(step, place)),
+    }
+    with place.opened() as store:
+        moments.arm(at, acts[way])
+        try:
+            do(step, store, place)
+        except (DeniableError, OSError) as error:
+            return type(error).__name__
+        finally:
+            if way == "failed":  # the same process goes on, with all that it remembers
+                moments.disarm()
+                do(step, store, place)
+    return "nothing"
+
+
+def assert_same(found: dict[str, Any], expected: dict[str, Any], where: str) -> None:
+    assert found["faults"] == [], where
+    for part, state in expected.items():
+        if isinstance(state, dict):
+            wrong = [name for name in state if found[part][name] != state[name]]
+            assert wrong == [], f"{where}: {part} has other {', '.join(map(str, wrong))}"
+    assert found == expected, where
+
+
+def every(life: Life, way: str, first: int, step: int) -> list[tuple[str, int]]:
+    """Each `step`-th moment of a life; beside another process, only where a transaction begins."""
+    found = [
+        (name, at)
+        for name in NAMES
+        for at, what in enumerate(life.moments[name])
+        if way != "beside" or what.startswith("BEGIN")
+    ]
+    return found[first::step]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_trouble_at_some_moments_changes_nothing(life: Life, other: Beside, way: str, tmp_path: Path) -> None:
+    """A sample of what the slow tier does in full."""
+    said = Counter(troubled(life, name, way, at, tmp_path / "x", other.do) for name, at in every(life, way, 5, 41))
+    assert sum(said.values()) >= 4
+    assert (set(said) <= {"nothing"}) is (way == "beside"), said
+
+
+@pytest.mark.slow
+@pytest.mark.turns(3)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("way", WAYS)
+def test_trouble_at_every_moment_changes_nothing(
+    life: Life, other: Beside, way: str, name: str, tmp_path: Path
+) -> None:
+    for step, at in every(life, way, 0, 1):
+        if step == name:
+            troubled(life, step, way, at, tmp_path / "x", other.do)
+
+
+def test_the_life_has_many_moments(life: Life) -> None:
+    """Statements of every kind, files that are written, synced and renamed: what is watched is what happens."""
+    seen = Counter(what.split()[0] for each in life.moments.values() for what in each)
+    assert {"BEGIN", "COMMIT", "INSERT", "UPDATE", "DELETE", "VACUUM", "PRAGMA", "open", "fsync", "rename"} <= set(seen)
+    assert sum(seen.values()) > 300
