@@ -46,6 +46,7 @@ sys.path.insert(0, str(DOCS))
 
 import listed  # noqa: E402
 import measured  # noqa: E402
+import numbered  # noqa: E402
 from measured import table  # noqa: E402
 
 ROOT = DOCS.parent
@@ -391,6 +392,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "starters": starters,
     "tree": tree,
     **listed.PARTS,
+    **numbered.PARTS,
     **measured.STUDIES,
 }
 """The parts that pages may ask for."""

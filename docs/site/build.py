@@ -24,9 +24,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 SITE = DOCS / "site"
-HEADS = ("tutorial", "howto", "reference", "explanation", "papers", "maths", "decisions", "gallery", "coming-from")
-"""Pages above others; the first five are the doors on the front page."""
-DOORS = HEADS[:5]
+HEADS = ("tutorial", "howto", "reference", "explanation", "papers", "maths", "decisions", "gallery")
+"""Pages above others; the first four are the doors on the front page."""
+DOORS = HEADS[:4]
 PROJECT = {
     "CHANGELOG.md": "project/changelog.md",
     "CONTRIBUTING.md": "project/contributing.md",

@@ -32,6 +32,7 @@ def test_the_files_are_there() -> None:
     assert set(FILES) >= {*KINDS, "hash", "packing", "promise"}
 
 
+@pytest.mark.slow
 def test_the_files_are_what_their_script_makes() -> None:
     made = runpy.run_path(str(FOLDER / "make.py"))["every"]()
     assert {name.removesuffix(".json") for name in made if not name.endswith(".js")} == set(FILES)

@@ -155,6 +155,7 @@ def test_a_block_that_is_too_long_is_refused_before_it_is_read(tmp_path: Path) -
     assert "bytes" in refused(data, tmp_path)
 
 
+@pytest.mark.slow
 def test_wide_reports_are_written_in_blocks_that_can_be_read() -> None:
     rows = 40
     m = dn.mechanism("she", epsilon=1.0, k=1 << 18)

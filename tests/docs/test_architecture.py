@@ -77,6 +77,7 @@ def follow(steps: list[tuple[str, str]], visits: list[list[str]]) -> list[tuple[
     return lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", check("walk ss", "walk uss"))
 def test_walk_is_the_one_that_is_traced(name: str, walks: Row) -> None:
     steps = told(name)
@@ -179,6 +180,7 @@ MOST: dict[str, Callable[[Row], tuple[float, int]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", check(*MOST))
 def test_shape(what: str, shape: Row) -> None:
     value, most = MOST[what](shape)

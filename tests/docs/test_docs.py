@@ -35,13 +35,18 @@ def text_of(path: Path) -> str:
 # ---- generated parts
 
 
-LONG = ("docs/keyvalue.md", "docs/planning.md", "docs/jobs/data.md")
-"""Pages whose commands take many seconds: in the full tier."""
+LONG = ("docs/keyvalue.md", "docs/planning.md", "docs/howto/questions.md")
+"""Pages whose commands take many seconds, and those of the jobs: in the full tier."""
 
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, id=name_of(page), marks=[pytest.mark.slow] * (name_of(page) in LONG)) for page in PAGES],
+    [
+        pytest.param(
+            page, id=name_of(page), marks=[pytest.mark.slow] * (name_of(page) in LONG or page.parent.name == "jobs")
+        )
+        for page in PAGES
+    ],
 )
 def test_generated_parts_are_fresh(page: Path, generate: ModuleType) -> None:
     text = text_of(page)
@@ -72,7 +77,7 @@ def test_every_part_is_used(generate: ModuleType) -> None:
     assert asked == set(generate.PARTS)
 
 
-@pytest.mark.parametrize("name", ["adult-education", "errors", "planning"])
+@pytest.mark.parametrize("name", ["adult-education", "averaging", "belief", "errors", "planning", "price"])
 def test_picture_is_fresh(name: str, make_pictures: ModuleType) -> None:
     assert name in make_pictures.CHARTS
     stored = json.loads(text_of(make_pictures.PICTURES / f"{name}.json"))

@@ -133,6 +133,7 @@ def test_killed_at_every_call(tmp_path: Path, collector: Any) -> None:
     assert "waiting" not in found[sent + PIECES :], "sent again long after it was known to have arrived"
 
 
+@pytest.mark.slow
 def test_killed_around_the_commit_and_the_sending(tmp_path: Path, collector: Any) -> None:
     """A sample of the moments above, for the default tier: every 31st."""
     assert child(lambda: whole_life(tmp_path / "whole", collector.url, None)) == 0
@@ -169,7 +170,8 @@ def limited(path: Path, size: int, deadly: bool) -> int:
     return 0
 
 
-@pytest.mark.parametrize("deadly", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("deadly", [False, True])
 def test_full_disk_at_every_size(deadly: bool, tmp_path: Path, collector: Any) -> None:
     """Refused in words, or killed inside a write (so inside a commit): spent or not, never half."""
     ended = []

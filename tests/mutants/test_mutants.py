@@ -205,12 +205,14 @@ def test_survivors_are_told_and_nothing_is_edited(little: Path) -> None:
     assert "alive" in done.stderr
 
 
+@pytest.mark.slow
 def test_only_what_is_asked_for_is_run_and_a_clean_run_ends_well(little: Path) -> None:
     done = run_tool(["all/killed", "all/argued"], little)
     assert done.returncode == 0, done.stderr
     assert "2 mutants: 1 killed, 1 equivalent" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_anyway_kills_nothing(little: Path) -> None:
     (little / "tests/test_little.py").write_text(TESTS.replace("== 6", "== 7"))
     done = run_tool(["all/alive"], little)

@@ -527,7 +527,7 @@ def test_no_secret_is_logged(service: Paged, caplog: pytest.LogCaptureFixture, m
     service.get("/", {"authorization": f"Bearer {secrets[2]}"})
     post(service, "/sign-in", {"key": key, "next": f"/{secrets[2]}"}, {**LOCAL, "host": "evil.example"})
 
-    def broken(digest: bytes) -> None:
+    def broken(_: object, digest: bytes) -> None:
         raise RuntimeError(f"{key} {ann.token} {secrets[2]}")
 
     with monkeypatch.context() as patch:

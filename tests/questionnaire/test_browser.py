@@ -65,6 +65,29 @@ class Watched:
             self.found[f"{name} {each['id']}"] = [node["html"][:200] for node in each["nodes"]][:2]
 
 
+def walk_through(page: Any, watched: Watched) -> None:
+    """The preview by its own buttons, from the beginning to the end; nothing is asked of the network."""
+    frame = page.frame(name="phone")
+    frame.wait_for_selector("#begin:enabled")
+    watched.look_at("preview")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    frame.click("#begin")
+    frame.click("#go")
+    assert frame.is_visible("#answer .problem"), "nothing is chosen yet"
+    frame.click("fieldset:not([hidden]) label.choice >> nth=1")
+    frame.click("#go")
+    frame.wait_for_selector("#check:not([hidden])")
+    assert frame.inner_text("#said")
+    watched.look_at("preview-check")
+    frame.click("#send")
+    frame.wait_for_selector("#receipt:not([hidden])")
+    assert sent == []
+    page.click("nav a[href*='#answer:q4']")
+    frame.wait_for_selector("fieldset[data-name=q4]:not([hidden])")
+    watched.look_at("preview-question")
+
+
 @pytest.mark.parametrize(("look", "language"), [("light", "en"), ("dark", "ar")])
 def test_a_questionnaire_is_written_tried_and_opened(
     site: Running, chromium: Any, artefacts: Path, look: str, language: str
@@ -76,7 +99,7 @@ def test_a_questionnaire_is_written_tried_and_opened(
     watched.look_at("list-empty")
     page.click('form[action="/q/new"] button')
     page.wait_for_selector("#draft")
-    for i, kind in enumerate(("yes-no", "one", "rating", "ordered", "number", "time"), start=1):
+    for i, kind in enumerate(("yes-no", "one", "rating", "several", "number", "time"), start=1):
         page.click(f'button[value="add:{kind}"]')
         page.wait_for_selector(f'[id="q.q{i}"]')
     texts = {"title": "Exams", "who": "Uni Bern", "why": "To plan fair exams.", "people": "20 000"}
@@ -112,7 +135,7 @@ def test_a_questionnaire_is_written_tried_and_opened(
     page.wait_for_selector(".grade")
     watched.look_at("outlook")
     page.goto(f"{site.url}/q/{id}/preview?language={'ar' if language == 'en' else 'fr'}&dark=1")
-    watched.look_at("preview")
+    walk_through(page, watched)
     page.goto(f"{site.url}/q/{id}/trial")
     page.click(f'form[action="/q/{id}/trial"] button')
     page.wait_for_selector("table")

@@ -14,22 +14,25 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, FormatError
 from deniable.service.access.identity import Identity
 from deniable.service.access.keys import KEY_ROLES, Role
 from deniable.service.builder import forms
+from deniable.service.builder.preview import shown_task
 from deniable.service.builder.trial import trial
+from deniable.service.builder.uploads import MULTIPART, sent_by
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
 from deniable.service.logs import log
-from deniable.service.pages.render import html, page
+from deniable.service.pages.render import FRAMING, html, page, silent_page
 from deniable.service.pages.signin import FORM, form_of, told
+from deniable.service.pages.survey import preview_page
 from deniable.service.questionnaire import telling
 from deniable.service.questionnaire.complete import Fault, problems
 from deniable.service.questionnaire.document import KINDS, Questionnaire, dumped, read
 from deniable.service.questionnaire.imports import imported
-from deniable.service.questionnaire.kinds import can_skip, labels_of, words_of
+from deniable.service.questionnaire.kinds import can_skip
 from deniable.service.questionnaire.opening import task_of
 from deniable.service.questionnaire.outlook import Outlook, level_of, outlook, sure
 from deniable.service.store.contract import DraftRow
@@ -97,14 +100,17 @@ async def new(collector: Collector, request: Request) -> Response:
 
 
 async def taken(collector: Collector, request: Request) -> Response:
-    """A draft from the file of ours, or of another tool, that was pasted."""
-    fields = await form_of(collector, request)
-    pasted = fields.get("document", "")
+    """A draft from the file of ours, or of another tool, that was chosen or pasted."""
+    fields = await sent_by(collector, request)
+    pasted, file = fields.get("document", b""), fields.get("file", b"")
     try:
-        asked, left = await asyncio.to_thread(imported, pasted.encode())
+        if not file and not pasted.strip():
+            raise FormatError(_say(request)("list.nothing"))
+        asked, left = await asyncio.to_thread(imported, file or pasted)
     except DeniableError as error:
         rows = [(row, read(row.document)) for row in await asyncio.to_thread(collector.store.drafts)]
-        return _page(request, "questionnaires.html", 422, rows=rows, problem=f"{error}", pasted=pasted)
+        kept = pasted.decode(errors="replace")
+        return _page(request, "questionnaires.html", 422, rows=rows, problem=f"{error}", pasted=kept)
     id = secrets.token_hex(8)
     await _kept(collector, DraftRow(id, 1, dumped(asked)))
     if left:
@@ -357,38 +363,41 @@ def _spent(collector: Collector, say: Texts) -> str:
 
 
 async def preview(collector: Collector, request: Request) -> Response:
-    """What people will read, in a frame like a phone's."""
+    """What people will see: the survey page itself in a frame like a phone, and all texts one after another."""
     row, asked = await _draft(collector, request)
     tags = [asked.language, *asked.translations]
     tag = request.query_params.get("language", asked.language)
     tag = tag if tag in tags else asked.language
-    words, other = words_of(asked, tag), asked.translations.get(tag)
-    shown = []
-    for item in asked.questions:
-        told = {} if other is None else other.questions.get(item.name, {})
-        labels = labels_of(item, words, told.get("options") if other is not None else None)
-        ends = item.ends if other is None else tuple(told.get("ends", ("", "")))
-        unit = item.unit if other is None else told.get("unit", "")
-        text = item.text if other is None else told.get("text", "")
-        shown.append({"item": item, "text": text, "labels": labels, "ends": ends, "unit": unit})
-    return _page(
+    task = await asyncio.to_thread(shown_task, row.document, collector.clock().date())
+    say = _say(request)
+    wrong = problems(asked, collector.clock().date() if row.task is None else None)
+    made = _page(
         request,
         "preview.html",
         row=row,
         asked=asked,
         tags=tags,
         tag=tag,
-        way=direction_of(tag),
         dark="dark" in request.query_params,
-        title=asked.title if other is None else other.title,
-        why=asked.why if other is None else other.why,
-        questions=shown,
-        a=texts("answer", tag).html,
-        b=texts("build", tag).html,
-        percent=texts("answer", tag).language.share(100 * sure(asked.protection)),
-        level=f"level.{level_of(asked.protection)}",
+        shown=[] if task is None else [(question.name, question.text) for question in task.questions],
+        missing=[(fault.where, telling.in_words(fault, say)) for fault in wrong],
         step="preview",
     )
+    made.headers["content-security-policy"] = FRAMING
+    return made
+
+
+async def preview_frame(collector: Collector, request: Request) -> Response:
+    """The survey page of a draft, from which nothing can be sent."""
+    row, asked = await _draft(collector, request)
+    task = await asyncio.to_thread(shown_task, row.document, collector.clock().date())
+    if task is None:
+        raise Problem("not-found", "There is no question to show yet.")
+    tag = request.query_params.get("language", asked.language)
+    offered = [asked.language, *task.translations]
+    tag = tag if tag in offered else asked.language
+    look = "dark" if "dark" in request.query_params else "light"
+    return silent_page(await asyncio.to_thread(preview_page, task, tag, look))
 
 
 # ---- robots
@@ -516,7 +525,14 @@ def _row(path: str, handler: Any, summary: str, **more: Any) -> Row:
 ROWS = (
     _row("/q", listed, "All questionnaires."),
     _row("/q/new", new, "Begin a questionnaire.", method="POST"),
-    _row("/q/import", taken, "Take a questionnaire over from a file.", method="POST", answers={303: html, 422: html}),
+    _row(
+        "/q/import",
+        taken,
+        "Take a questionnaire over from a file.",
+        method="POST",
+        takes={MULTIPART: {"type": "object"}, FORM: {"type": "object"}},
+        answers={200: html, 303: html, 422: html},
+    ),
     _row("/q/{id}", edited, "The form of a questionnaire."),
     _row("/q/{id}", saved, "Save a draft.", method="POST", answers={200: "application/json", 303: html, 422: html}),
     _row("/q/{id}/copy", copied, "Copy a questionnaire.", method="POST"),
@@ -531,7 +547,8 @@ ROWS = (
         answers={200: "application/json", 303: html, 422: html},
     ),
     _row("/q/{id}/outlook", foreseen, "What will come of a questionnaire."),
-    _row("/q/{id}/preview", preview, "What people will read."),
+    _row("/q/{id}/preview", preview, "What people will see."),
+    _row("/q/{id}/preview/page", preview_frame, "The survey page of a draft; nothing can be sent from it."),
     _row("/q/{id}/trial", tried, "The report of a trial with robots."),
     _row("/q/{id}/trial", let_try, "Let robots answer a draft.", method="POST"),
     _row("/q/{id}/open", before_open, "What can never change once it is open."),

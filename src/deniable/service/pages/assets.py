@@ -19,6 +19,8 @@ __all__ = ["Asset", "asset", "base", "of_page", "scripts"]
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _ENTRY = "survey.js"
 """The script that has in it all modules it needs at once: many small files are many heads, and compress badly."""
+_LOOKS = {"light": b"not all", "dark": b"all"}
+"""For previews: the style of the survey page as it is by day and by night, whatever the browser prefers."""
 _NODE = frozenset({"client/exchange_node.js", "client/store_file.js"})
 """Modules of the client that browsers have no use for."""
 _UNUSED = frozenset({"index.js", "replay.js", "types.js"})
@@ -58,6 +60,8 @@ def _all() -> dict[str, Asset]:
     own = files("deniable.service.pages") / "static"
     found = {name: part.read_bytes() for name, part in _within(own)}
     found |= {name: text.encode() for name, text in scripts().items() if name not in _NODE}
+    for look, when in _LOOKS.items():
+        found[f"survey-{look}.css"] = found["survey.css"].replace(b"(prefers-color-scheme: dark)", when)
     return {name: _made(name, data) for name, data in found.items() if Path(name).suffix in _TYPES}
 
 

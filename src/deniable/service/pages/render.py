@@ -16,7 +16,17 @@ from deniable.service.pages import assets
 from deniable.service.texts.catalogue import bdi
 from deniable.service.texts.languages import language
 
-__all__ = ["POLICY", "compressed", "drawn_page", "html", "page", "refused", "takes_gzip"]
+__all__ = [
+    "FRAMING",
+    "POLICY",
+    "compressed",
+    "drawn_page",
+    "html",
+    "page",
+    "refused",
+    "silent_page",
+    "takes_gzip",
+]
 
 html = "text/html"
 _ALONE = "frame-ancestors 'none'"
@@ -25,6 +35,13 @@ POLICY = (
     f"form-action 'self'; base-uri 'none'; {_ALONE}"
 )
 """Nothing inline, nothing from elsewhere, in nobody's frame."""
+FRAMING = f"{POLICY}; frame-src 'self'"
+"""The same for a page that shows another one of ours in a frame."""
+_SILENT = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'none'; "
+    "base-uri 'none'; frame-ancestors 'self'"
+)
+"""For a page in such a frame: it sends nothing, whatever its scripts do."""
 _HEADERS = {
     "content-security-policy": POLICY,
     "cross-origin-opener-policy": "same-origin",
@@ -57,6 +74,12 @@ def page(template: str, status: int = 200, /, **parts: Any) -> Response:
     """A page from its template; every part is escaped as text."""
     text = _templates().get_template(template).render(static=assets.base(), **parts)
     return Response(text, status, dict(_HEADERS), f"{html}; charset=utf-8")
+
+
+def silent_page(text: bytes) -> Response:
+    """A page for a frame of ours that cannot send anything."""
+    headers = {**_HEADERS, "content-security-policy": _SILENT}
+    return Response(text, 200, headers, f"{html}; charset=utf-8")
 
 
 def drawn_page(text: bytes, small: bool, frames: Sequence[str] = ()) -> Response:

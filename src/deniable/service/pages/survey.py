@@ -22,7 +22,7 @@ from deniable.service.texts.catalogue import bdi, texts
 from deniable.service.texts.languages import LANGUAGES, direction_of, language, preferred
 from deniable_client.task import Task
 
-__all__ = ["LANG", "ROWS", "SAID", "known_task", "missing", "tag_of"]
+__all__ = ["LANG", "ROWS", "SAID", "known_task", "missing", "preview_page", "tag_of"]
 
 SAID = (
     "start.promise.checked",
@@ -92,6 +92,8 @@ class _How(NamedTuple):
     """Why no answers are taken now: early, over, closed; empty if they are."""
     kiosk: bool
     embed: bool
+    preview: str = ""
+    """"light" or "dark" if it is shown to its author, without a device behind it."""
 
 
 async def known_task(collector: Collector, request: Request) -> Known | None:
@@ -157,6 +159,11 @@ def _drawn(task: Task, how: _How, small: bool) -> bytes:
     }
     found = bytes(page("survey.html", **parts).body)
     return gzip.compress(found, 6, mtime=0) if small else found
+
+
+def preview_page(task: Task, tag: str, look: str) -> bytes:
+    """The page of a task that is not there yet, for its author: nothing of it sends, and its script opens nothing."""
+    return _drawn(task, _How(tag, "", kiosk=False, embed=False, preview=look), small=False)
 
 
 def _offered(task: Task) -> list[str]:

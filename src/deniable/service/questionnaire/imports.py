@@ -35,6 +35,8 @@ def read_file(path: str) -> tuple[Questionnaire, list[str]]:
 
 def imported(data: bytes) -> tuple[Questionnaire, list[str]]:
     """A questionnaire from the bytes of a file of any of the three kinds."""
+    if len(data) > _BYTES:
+        raise FormatError(f"the file has more than {_BYTES:,} bytes.")
     if data[:4] == b"PK\x03\x04":
         document, left = _xlsform(sheets_of(data))
         return read(document), left

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
-from deniable.errors import FormatError
+from deniable.errors import DeniableError, FormatError
 
 __all__ = ["sheets_of"]
 
@@ -26,12 +28,16 @@ def sheets_of(data: bytes) -> Mapping[str, Sequence[Mapping[str, str]]]:
             shared = _shared(file)
             targets = _targets(file)
             return {name: _rows(_part(file, path), shared) for name, path in targets.items()}
-    except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError) as error:
+    except DeniableError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, RuntimeError, EOFError, struct.error) as error:
         raise FormatError(f"this is not a workbook that can be read: {error}.", "Save it as .xlsx again.") from None
 
 
 def _part(file: zipfile.ZipFile, name: str) -> ElementTree.Element:
     """A part as a tree; nothing of it is read beyond the limit, and it may declare no entities."""
+    if file.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FormatError(f"{name} of the workbook is packed in a way that sheets are not.")
     with file.open(name) as source:
         data = source.read(_PART + 1)
     if len(data) > _PART:
