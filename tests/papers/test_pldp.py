@@ -99,7 +99,7 @@ def test_the_mean_absolute_error_must_fall_too(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_source_of_the_error_is_looked_for_at_all_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     def verdict(id: str, ends: float) -> str:
-        return decided(monkeypatch, id, by_budget=lambda _, __, budget: faked(auem=4.0 if budget < ends else 1.2))
+        return decided(monkeypatch, id, by_budget_often=lambda _, __, budget: faked(auem=4.0 if budget < ends else 1.2))
 
     assert [verdict("source", ends) for ends in (0.25, 0.45)] == ["refuted", "reproduced"]
 

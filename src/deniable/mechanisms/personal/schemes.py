@@ -172,8 +172,8 @@ class Rcf(LevelScheme):
         weights = [float(precision(np.array(tally.n), m.support)) for m, (_, tally) in zip(support, held, strict=True)]
         pooled = pool([m.estimate(tally) for m, tally in held], weights)
         part = pooled.parts["frequency"]
-        steps = (f"estimates of {len(held)} levels, weighted by one over their variances",)
-        return replace(pooled, parts={"frequency": LevelsPart(part, pooled.n)}, steps=steps)
+        told = f"estimates of {len(held)} levels, weighted by one over their variances"
+        return replace(pooled, parts={"frequency": LevelsPart(part, pooled.n)}, steps=(told,))
 
 
 @dataclass(frozen=True, kw_only=True)
