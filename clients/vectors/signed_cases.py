@@ -454,8 +454,10 @@ def days_of(document: Document, days: Sequence[str]) -> Iterator[Case]:
 
 def tasks_vectors() -> Case:
     """Tasks that are read, those that are refused, and days on which one is open."""
+    from together_cases import good_together, joint_cases, wrong_together  # they are made of what is above
+
     good = []
-    for what, document in (good_tasks() | good_second()).items():
+    for what, document in (good_tasks() | good_second() | good_together()).items():
         read = Task.load(compact(document))
         design = DESIGNS.get(what.removeprefix("2: "), {})
         urr = DESIGNS["urr"] if read.questions[0].design == DESIGNS["urr"]["design"] else {}
@@ -463,13 +465,16 @@ def tasks_vectors() -> Case:
         places = {"question_at": read.question_at, "strata_at": read.strata_at, "expires": str(read.expires)}
         good.append(case | places | {"questions": [each.key for each in read.questions], "task": document})
     bad = [{"about": what, "error": kind} | data(content) for what, kind, content in (*wrong_tasks(), *wrong_second())]
+    bad += [{"about": f"2: {what}", "error": kind} | data(compact(made)) for what, kind, made in wrong_together()]
     return {
         "about": "good: width of a body, where it has the numbers of question and strata, the first day when nothing"
         " is sent any more, keys of the questions; spellings, days and days2: one more task, and its windows;"
-        " cases: bytes (as text, or in base64) and the kind of error",
+        " cases: bytes (as text, or in base64) and the kind of error; joint: answers to questions that are asked"
+        " together, and the number that they have, or null",
         "good": good,
         "spellings": [{"about": what} | data(content) for what, content in spellings().items()],
         "days": {"task": task(), "cases": list(days_of(task(), DAYS))},
         "days2": {"task": second(), "cases": list(days_of(second(), DAYS2))},
         "cases": bad,
+        "joint": joint_cases(),
     }

@@ -299,6 +299,7 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--share": (f"{ASKED} --share 1 --design other.json --question Who?", "1", "3"),
         "--retention-days": (f"{ASKED} --retention reports", "5", "6"),
         "--from": ("--database sqlite:///t.db", "asked.json", "sixty.json"),
+        "--survey": ("--question Do? --question How? --database sqlite:///t.db", "survey.json", "tables.json"),
     },
 }
 

@@ -314,3 +314,14 @@ def test_equal_designs_are_proved_once() -> None:
     start = time.process_time()
     assert len(Task.load(seal(made, private.sign)).questions) == 255
     assert time.process_time() - start < 10  # 255 proofs take 12 s and more
+
+
+@pytest.mark.parametrize("number", range(len(FILE["joint"])))
+def test_answers_to_questions_asked_together_have_one_number(number: int) -> None:
+    """By their labels or numbers; what is missing counts as that question's own, or makes it no answer at all."""
+    file = FILE["joint"][number]
+    asked = Task.load(file["task"]).questions[0]
+    assert [asked.joint(case["given"]) for case in file["cases"]] == [case["number"] for case in file["cases"]]
+    sizes = [len(one.labels) for one in asked.together]
+    every = [asked.joint([a, asked.together[1].labels[b]]) for a in range(sizes[0]) for b in range(sizes[1])]
+    assert every == list(range(asked.explanation.design.domain.answers))

@@ -75,7 +75,17 @@ OUTPUTS = [
 ]
 OUTPUTS += ["", "a" * 300 + ".json", "v.txt/x.csv", "r.bin"]
 """Files to read and to write: some are fine, some are not."""
-_READ = {"--labels-file", "--distances", "--data-dir", "--design", "--config", "--matrix", "--values", "--diff"}
+_READ = {
+    "--labels-file",
+    "--distances",
+    "--data-dir",
+    "--design",
+    "--survey",
+    "--config",
+    "--matrix",
+    "--values",
+    "--diff",
+}
 _WRITTEN = {"--out", "--chart", "--chart-means", "--resume"}
 
 GOOD: Mapping[str, Sequence[str]] = {

@@ -57,14 +57,13 @@ class Beside:
 
 
 def main() -> None:
-    from second.steps import Place, do
+    from second.steps import Place, insist
 
     for line in sys.stdin:
         name, told = json.loads(line)
         place = Place(told["url"], told["journal"], Path(told["folder"]))
         try:
-            with place.opened() as store:
-                do(name, store, place)
+            insist(name, place)
             print(flush=True)
         except Exception as error:
             print(f"{type(error).__name__}: {error}".replace("\n", " "), flush=True)

@@ -23,7 +23,8 @@ from deniable.collect.tally import Tally
 from deniable.errors import DeniableError
 from second.beside import Beside
 from second.failing import Moments, died, failed, meanwhile, watched
-from second.steps import LEAST, SENT, STEPS, Place, batch_of, do, reports_of, state_of, value_of
+from second.steps import LEAST, SENT, STEPS, Place, batch_of, do, insist, reports_of, state_of, value_of
+from service.databases import ENGINES, new_database
 
 NAMES = list(STEPS)
 WAYS = ("failed", "died", "beside")
@@ -192,8 +193,20 @@ def test_trouble_at_some_moments_changes_nothing(life: Life, other: Beside, way:
     assert (set(said) <= {"nothing"}) is (way == "beside"), said
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_two_processes_that_do_all_at_once_do_it_once(life: Life, other: Beside, engine: str, tmp_path: Path) -> None:
+    """Each step in both at the same time, from the first to the last: the outcome is that of one that is alone."""
+    place = Place(new_database(engine, tmp_path), str(tmp_path / "journal"), tmp_path)
+    for name in NAMES:
+        other.begin(name, place)
+        insist(name, place)
+        other.end()
+        with place.opened() as store:
+            assert_same(state_of(store, STEPS[name][0]), life.after[name], f"{name}, twice at once")
+
+
 @pytest.mark.slow
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", WAYS)
 def test_trouble_at_every_moment_changes_nothing(

@@ -15,7 +15,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import FormatError, ParameterError
-from deniable.service.access.keys import new_key
+from deniable.service.access.keys import is_valid, new_key
 from deniable.service.ingest import Intake
 from deniable.service.release import kept_reports, windows
 from deniable.service.store import engine_of, open_store, restoring, schema
@@ -117,13 +117,15 @@ def test_a_sealed_window_stays_sealed(place: Place) -> None:
 def test_void_keys_stay_void_and_others_valid(place: Place) -> None:
     for name in ("one", "two", "three"):
         new_key(place.store, "analyst", today=DAY, name=name)
-    place.store.revoke_key("one", DAY + timedelta(3))
+    place.store.revoke_key("one", DAY + timedelta(3), later=True)
     copy = place.backup()
-    place.store.revoke_key("one", DAY + timedelta(1))
+    place.store.revoke_key("one", DAY + timedelta(1), later=True)
     place.store.revoke_key("two", DAY)
     place.restore(copy)
     found = {key.name: key.revoked for key in list(place.store.keys())}
     assert found == {"one": DAY + timedelta(1), "two": DAY, "three": None}
+    behind = {key.name: is_valid(key, DAY - timedelta(9)) for key in list(place.store.keys())}
+    assert behind == {"one": True, "two": False, "three": True}, "void at once is for ever, whatever the clock says"
 
 
 def test_a_task_that_was_made_after_the_copy_is_there_again(place: Place) -> None:

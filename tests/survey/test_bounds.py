@@ -110,3 +110,15 @@ def test_the_best_shape_by_steps_is_that_of_all(monkeypatch: pytest.MonkeyPatch)
                 shapes.append(best_shape(epsilon, sizes))
             best, found = (sum(box_costs(epsilon, sizes, shape)) for shape in shapes)
             assert best <= found <= best * 1.01
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("keys", [2, 5, 40])
+def test_keys_with_values_are_not_below_their_bound_and_close_to_it(keys: int, epsilon: float) -> None:
+    """Of people with one pair each (Y1b); with more of them nothing is said."""
+    made = dn.survey({"films": {"keys": keys}, "a": 3}, epsilon=epsilon)
+    assert -1e-9 <= made.gap <= (0.6 if keys < 3 else 0.2)
+    alone = dn.survey({"films": {"keys": keys}}, epsilon=epsilon)
+    told = dn.survey({"films": {"keys": keys}}, epsilon=epsilon).questions[0]
+    assert alone.gap == pytest.approx(told.cost * np.sinh(epsilon / 2) ** 2 / (2 - 1 / keys) ** 2 - 1, abs=1e-12)
+    assert dn.survey({"films": {"keys": 40, "length": 2}, "a": 3}, epsilon=epsilon).gap is None

@@ -7,6 +7,7 @@ export const TERMS = {
   key_url: "Its key is {key}..; reports go to {url} and nowhere else.",
   purpose: "It says why it asks: {text}",
   question: "The collector asks: {text}",
+  together: "These {count} questions are answered together, in one report about all of their answers.",
   numbered: "Answers by number: {answers}.",
   numbered_one: "{number} is {label}",
   none: "No answer, or one that the question does not have, counts as {answer}.",

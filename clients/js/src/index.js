@@ -40,6 +40,7 @@ import "./spaces.js";
 import "./ticks.js";
 import "./unicode_texts.js";
 import "./terms.js";
+import "./together.js";
 import "./explain_parts.js";
 
 export { Device } from "./device.js";

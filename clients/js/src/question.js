@@ -15,12 +15,16 @@ import { general, listIn, need, textIn } from "./parts.js";
 import { needLabels } from "./texts.js";
 
 /** @import { Answer, Words } from "./types.js" */
+/** @import { Single } from "./together.js" */
 /** @typedef {Record<string, any>} Mapping */
 
 export const TEXT_MAX = 10_000;
 /** How a page asks, if the task says so; what is sent does not depend on it. */
 const KINDS = ["one", "several", "yes-no", "rating", "ordered", "number", "time"];
 export const NAME = /^[a-z0-9_-]{1,64}$/;
+
+/** What `together.js` adds once it is loaded: questions that a part asks together. @type {Record<string, any>} */
+export const TOGETHER = {};
 
 /** A question of a task; its design has been proved to keep its promise. */
 export class Question {
@@ -31,9 +35,11 @@ export class Question {
 
   /**
    * @param {{name: string, text: string, share: number, design: Mapping, explanation: any, key: string,
-   *   labels: readonly string[] | null, none: any, kind: string | null, unit: string | null, ends: readonly string[] | null}} parts `key` is the same for the same question in another task of the
+   *   labels: readonly string[] | null, none: any, kind: string | null, unit: string | null, ends: readonly string[] | null,
+   *   together?: readonly Single[]}} parts `key` is the same for the same question in another task of the
    *   collector; `labels` are what people read for the answers 0, 1, .., null if there are only numbers; `none` is what no
-   *   answer counts as; a random answer if it is null, or undefined as in tasks of version 1
+   *   answer counts as; a random answer if it is null, or undefined as in tasks of version 1; `together` are the questions
+   *   that are asked together, where there are several: an answer is then a list, one for each
    */
   constructor(parts) {
     this.name = parts.name;
@@ -47,6 +53,7 @@ export class Question {
     this.kind = parts.kind;
     this.unit = parts.unit;
     this.ends = parts.ends;
+    this.together = parts.together ?? [];
     Object.freeze(this);
   }
 
@@ -79,7 +86,11 @@ export class Question {
    * @returns {unknown}
    */
   value(given) {
-    const { labels, options } = this.explanation.design.domain;
+    const { answers, labels, options } = this.explanation.design.domain;
+    if (this.together.length) {
+      const number = TOGETHER.joint(this.together, given, answers);
+      return number === null || !labels ? number : labels[number];
+    }
     const own = labels || options ? null : this.labels;
     if (own && Array.isArray(given)) return given.map((pair) => (Array.isArray(pair) && pair.length ? [this.value(pair[0]), ...pair.slice(1)] : pair));
     return own && typeof given === "string" && own.includes(given) ? own.indexOf(given) : given;
@@ -132,13 +143,8 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   const { name } = given;
   need(typeof name === "string" && NAME.test(name), "name of a question", "small letters, digits, - or _", name);
   const text = textIn(given.text, `text of ${name}`, TEXT_MAX, true);
-  need(design?.parts === undefined, `design of ${name}`, "without parts, of which each is a question of its own", design);
-  const explanation = proofs.of(design, name);
+  const explanation = provedIn(design, name, epsilon, proofs);
   const { domain } = explanation.design;
-  if (explanation.design.epsilon > epsilon) {
-    const told = `epsilon ${general(explanation.design.epsilon)}, more than the ${general(epsilon)} that the task says`;
-    throw new PrivacyError(`question ${name} costs ${told}; nothing is sent.`);
-  }
   const key = digest({ ...by, text, design, labels: given.labels ?? null });
   const labels = "labels" in given ? labelsIn(given.labels, name, domain) : (domain.labels ?? domain.options ?? null);
   need(!("kind" in given) || KINDS.includes(given.kind), `kind of ${name}`, `one of ${KINDS.join(", ")}`, given.kind);
@@ -146,6 +152,15 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   const made = new Question({ name, text, share, design, explanation, key, labels, none: given.none ?? null, ...shown });
   if (made.none !== null) checkNone(made);
   return made;
+}
+
+/** What a part's design may send; it promises no larger epsilon than the task. @param {any} design @param {string} name @param {number} epsilon @param {Proofs} proofs */
+export function provedIn(design, name, epsilon, proofs) {
+  need(design?.parts === undefined, `design of ${name}`, "without parts, of which each is a question of its own", design);
+  const explanation = proofs.of(design, name);
+  if (explanation.design.epsilon <= epsilon) return explanation;
+  const told = `epsilon ${general(explanation.design.epsilon)}, more than the ${general(epsilon)} that the task says`;
+  throw new PrivacyError(`question ${name} costs ${told}; nothing is sent.`);
 }
 
 /**

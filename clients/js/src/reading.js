@@ -8,9 +8,9 @@ import { checkedUrl } from "./addresses.js";
 import { amountOf } from "./amounts.js";
 import { LAST_DAY } from "./days.js";
 import { COMPOSED, asFormat, fieldsOf, isMapping } from "./designs.js";
-import { FormatError } from "./errors.js";
+import { DeniableError, FormatError } from "./errors.js";
 import { BUDGET_MAX, amountIn, dayIn, listIn, need, textIn, wholeIn } from "./parts.js";
-import { NAME, Proofs, TEXT_MAX, checkLabels, questionFrom, shownIn } from "./question.js";
+import { NAME, Proofs, TEXT_MAX, TOGETHER, checkLabels, questionFrom, shownIn } from "./question.js";
 import { verified } from "./signing.js";
 import { needLabels } from "./texts.js";
 
@@ -35,6 +35,8 @@ const SHARE_MAX = 1_000_000;
 /** Parts of a design, and values of a stratum: one byte of a report. */
 const LISTED_MAX = 255;
 const STRATA_MAX = 8;
+/** Questions that one part asks together. */
+const TOGETHER_MAX = 32;
 const PURPOSE_MAX = 1000;
 const GROUPS_MAX = 4096;
 const LANGUAGE = /^(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
@@ -181,12 +183,21 @@ function questionsIn({ design, questions }, collector, epsilon) {
   const { parts, shares } = COMPOSED.get(design?.mechanism)?.split(design, epsilon) ?? { parts: [design], shares: [1] };
   const proofs = new Proofs();
   const asked = listIn(questions, "questions", parts.length, parts.length).map(
-    (together) => listIn(together, "questions of a part", 1, 1)[0],
+    (together) => listIn(together, "questions of a part", 1, TOGETHER_MAX),
   );
-  return asked.map((each, i) => {
-    const given = fieldsOf(each, "a question", ["name", "text", "none"], ["labels", "kind", "unit", "ends"]);
-    return questionFrom(given, { design: parts[i], share: shares[i], by: { collector }, epsilon, proofs });
+  const found = asked.map((each, i) => {
+    const of = { design: parts[i], share: shares[i], by: { collector }, epsilon, proofs };
+    if (each.length > 1) return loaded().from(each, of);
+    return questionFrom(fieldsOf(each[0], "a question", ["name", "text", "none"], ["labels", "kind", "unit", "ends"]), of);
   });
+  if (asked.some((each) => each.length > 1)) loaded().check(found);
+  return found;
+}
+
+/** What reads questions that are asked together. */
+function loaded() {
+  if (TOGETHER.from) return TOGETHER;
+  throw new DeniableError("the module of questions that are asked together is not loaded.", "Import together.js.");
 }
 
 /**
@@ -206,7 +217,11 @@ function translationsIn(given, questions) {
     textIn(own.subject, `subject in ${tag}`, 200);
     if (more.length) textIn(own.purpose, `purpose in ${tag}`, PURPOSE_MAX, true);
     const parts = listIn(own.questions, `questions in ${tag}`, questions.length, questions.length);
-    parts.forEach((together, i) => translated(questions[i], listIn(together, `questions of a part in ${tag}`, 1, 1)[0], tag));
+    parts.forEach((together, i) => {
+      const each = questions[i].together.length ? questions[i].together : [questions[i]];
+      const told = listIn(together, `questions of a part in ${tag}`, each.length, each.length);
+      each.forEach((/** @type {any} */ one, /** @type {number} */ j) => translated(one, told[j], tag));
+    });
     const groups = listIn("strata" in own ? own.strata : [], `strata in ${tag}`, 0, strata.length);
     need([0, strata.length].includes(groups.length), `strata in ${tag}`, `all ${strata.length}, or left out`, groups);
     groups.forEach((group, i) => {

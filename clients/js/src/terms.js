@@ -30,17 +30,20 @@ function asked(task) {
   const { questions, strata, version } = task;
   const lines = [];
   if (questions.length > 1) lines.push(say("drawn", { count: questions.length }));
-  for (const { text, explanation, labels, none } of questions) {
-    lines.push(say("question", { text: quoted(text) }), ...explanation.over(windowsOf(task)).text.split("\n"));
+  for (const { text, explanation, labels, none, together } of questions) {
+    for (const one of together) lines.push(say("question", { text: quoted(one.text) }), say("numbered", { answers: numbered(one.labels) }));
+    lines.push(together.length ? say("together", { count: together.length }) : say("question", { text: quoted(text) }), ...explanation.over(windowsOf(task)).text.split("\n"));
     if (labels && !explanation.design.domain.labels) {
-      const answers = labels.map((label, number) => say("numbered_one", { number, label })).join(", ");
-      lines.push(say("numbered", { answers }));
+      lines.push(say("numbered", { answers: numbered(labels) }));
     }
     if (version > 1) lines.push(say("none", { answer: named(none) }));
   }
   for (const [name, values] of strata) lines.push(say("openly", { name, values: values.join(", ") }));
   return lines;
 }
+
+/** @param {readonly string[]} labels */
+const numbered = (labels) => labels.map((label, number) => say("numbered_one", { number, label })).join(", ");
 
 /** @param {any} none */
 const named = (none) => (none === null ? say("none_random") : Array.isArray(none) && !none.length ? say("none_pairs") : written(none));

@@ -203,3 +203,13 @@ test("amounts add up exactly", () => {
     assert.equal(amountText(amountOf(Number(number))), text);
   }
 });
+
+test("answers to questions that are asked together have one number", () => {
+  const { joint } = vectors("tasks");
+  for (const { task: document, cases } of joint) {
+    const asked = Task.load(document).questions[0];
+    for (const { given, number } of cases) assert.equal(asked.value(given), number, JSON.stringify(given));
+    assert.deepEqual(asked.together.map(({ name }) => name), ["sport", "age"]);
+  }
+  assert.ok(joint.length > 1 && joint.every((/** @type {any} */ { cases }) => cases.length > 15));
+});

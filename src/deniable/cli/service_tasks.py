@@ -42,6 +42,10 @@ def new(
         list[str] | None,
         option("--design", "FILE", "A design, or what `design --json` or `plan --json` prints; - for standard input."),
     ] = None,
+    survey: Annotated[
+        str | None,
+        option("--survey", "FILE", "A survey that `survey design` wrote; with a --question for each of its questions."),
+    ] = None,
     question: Annotated[
         list[str] | None, option("--question", "TEXT", "What people are asked; one for each --design.")
     ] = None,
@@ -95,9 +99,10 @@ def new(
     """Make a task of a design; it takes reports once it is opened.
 
     A task is public and never changes: its id is the hash of its content. All checks are made that a device will make.
-    With several --design and --question it is a survey: each person gets one of the questions. So is the file that
-    `deniable survey design` writes, with a --question for each of its parts, in their order. It is signed with the key
-    that the database keeps, so that nobody else can ask in your name.
+    With several --design and --question it is a survey: each person gets one of the questions. So is --survey with the
+    file of `deniable survey design`, and a --question for each question that is asked, in their order: those that it
+    asks together stand together in the task, and its releases have their tables. A task is signed with the key that
+    the database keeps, so that nobody else can ask in your name.
 
     Every device that takes part sends one report in each window, also if its person gives no answer: that counts as
     --none. If it is left out: as the design's --missing, the middle of an interval, nothing ticked, no pairs, or else a
@@ -110,14 +115,21 @@ def new(
     """
     if source is not None:
         kept = None if retention == "tally" else retention
-        given: dict[str, Any] = {"design": design, "question": question, "share": share, "none": none, "strata": strata}
+        given: dict[str, Any] = {
+            "survey": survey,
+            "design": design,
+            "question": question,
+            "share": share,
+            "none": none,
+            "strata": strata,
+        }
         given |= {"subject": subject, "collector": collector, "language": language, "windows": windows}
         given |= {"window_days": window_days, "budget": budget, "retention_days": retention_days, "retention": kept}
         _refuse_given(given)
         _from_questionnaire(out, source, min_batch, opens, url, database, config)
         return
     design, question = design or [], question or []
-    require(bool(design), "design", None, "given, or --from with a questionnaire")
+    require(bool(design or survey), "design", None, "given, or --survey, or --from with a questionnaire")
     from deniable.run.store import read_design
     from deniable.service.access.identity import SEED_BYTES, Identity
     from deniable.service.settings import settings
@@ -125,7 +137,8 @@ def new(
     from deniable_client.canonical import canonical
     from deniable_client.task import Task
 
-    asked = _asked([read_design(file) for file in design], question, share, none)
+    asked = _surveyed(survey, question, {"design": design, "share": share, "none": none}) if survey else []
+    asked = asked or _asked([read_design(file) for file in design], question, share, none)
     terms = Terms(
         opens=today() if opens is None else _day(opens),
         window_days=7 if window_days is None else window_days,
@@ -207,6 +220,16 @@ def _from_questionnaire(
     )
 
 
+def _surveyed(file: str, question: Sequence[str], others: Mapping[str, Any]) -> list[Asked]:
+    """What a survey asks, with a text for each question."""
+    from deniable.run.survey import read_survey
+    from deniable.service.tasks import asked_by
+
+    for name, value in others.items():
+        require(not value, name, value, "left out with --survey", "The survey says it.")
+    return asked_by(read_survey(file), question)
+
+
 def _asked(
     designs: Sequence[Mapping[str, Any]],
     question: Sequence[str],
@@ -214,7 +237,7 @@ def _asked(
     none: Sequence[str] | None,
 ) -> list[Asked]:
     """What is asked: a text for each design, or for each part of a survey's."""
-    from deniable.service.tasks import Asked
+    from deniable.service.tasks import Asked, none_in
 
     need, shares = "given as often as --design, once for each", share
     if len(designs) == 1 and "parts" in designs[0]:
@@ -229,7 +252,7 @@ def _asked(
     asked = [Asked(text=text, design=dict(own), share=one) for own, text, one in each]
     if none is None:
         return asked
-    return [replace(one, none=_none(one.design, text)) for one, text in zip(asked, none, strict=True)]
+    return [replace(one, none=none_in(one.design, text)) for one, text in zip(asked, none, strict=True)]
 
 
 def _shares(given: Sequence[str] | None, questions: int) -> list[int]:
@@ -237,19 +260,6 @@ def _shares(given: Sequence[str] | None, questions: int) -> list[int]:
     whole = all(share.isascii() and share.isdecimal() and int(share) > 0 for share in shares)
     require(whole and len(shares) == questions, "share", given, "a whole number > 0 for each --design")
     return [int(share) for share in shares]
-
-
-def _none(design: Mapping[str, Any], text: str) -> Any:
-    """What --none means for a design: a label, options with semicolons between, or a number."""
-    if "labels" in design["domain"]:
-        return text
-    if "ticks" in design["domain"]:
-        named = isinstance(design["domain"]["ticks"], list)
-        return [part.strip() if named else int(part) for part in text.split(";") if part.strip()]
-    try:
-        return float(text) if "interval" in design["domain"] else int(text)
-    except ValueError:
-        raise ParameterError(f"none must be a number here, got {text!r}.") from None
 
 
 def _day(text: str) -> date:

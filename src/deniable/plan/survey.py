@@ -18,8 +18,10 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import FREQUENCY
 from deniable.mechanisms.ordinal.question import Ordinal, ordinal
 from deniable.mechanisms.registry import entry_of, mechanism
+from deniable.mechanisms.survey.asked import AskedPart, Told, tell
 from deniable.mechanisms.survey.blocks import Block, Goal, best_blocks, singles
 from deniable.mechanisms.survey.box import Box
+from deniable.mechanisms.survey.joined import TwoWay
 from deniable.mechanisms.survey.laws import box_costs, least_cost, most_information, sampling
 from deniable.mechanisms.survey.survey import SCHEMES, Question, Survey
 from deniable.mechanisms.survey.tabled import TableSurvey
@@ -29,7 +31,7 @@ from deniable_client.errors import within
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels.dealt import PARTS_MAX
 
-__all__ = ["AUTO", "Survey", "pays_from", "restored", "survey"]
+__all__ = ["AUTO", "AskedPart", "Survey", "Told", "TwoWay", "pays_from", "restored", "survey", "tell"]
 
 AUTO = "auto"
 """The way of asking with the smallest errors, of those that make one report."""
@@ -383,8 +385,10 @@ def _costed(name: str, m: Mechanism) -> Question:
     told, row = m.properties(1), entry_of(m.name)
     made = partial(Question, name, m)
     if "variance" in told and "variance_mean" in told:  # keys with values: the error of shares and that of means
-        share = min(1.0, (m.params.get("length") or 1) / m.k)
-        return made(told["variance"] + told["variance_mean"], share * (1 - share))
+        length = m.params.get("length") or 1
+        share = min(1.0, length / m.k)
+        least = (2 - 1 / m.k) ** 2 if length == 1 else None  # of people with one pair each (Y1b)
+        return made(told["variance"] + told["variance_mean"], share * (1 - share), least=least)
     if "variance_worst" in told:  # numbers, in their own unit; some have more points than could be listed
         low, high = (float(end) for end in m.domain.decode(np.array([0, m.k - 1])))
         spread = (high - low) ** 2 * (m.k + 1) / (12 * (m.k - 1))  # of numbers that are equally far apart

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from deniable.collect.tally import Tally
 
-__all__ = ["Group", "Name", "group_of", "groups", "in_words"]
+__all__ = ["Group", "Name", "group_of", "grouped", "groups", "in_words", "shared_names"]
 
 Name = tuple[int, ...]
 
@@ -37,6 +38,38 @@ class _Rest:
     @property
     def n(self) -> int:
         return sum(tally.n for tally in self.tallies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """How many reports there are, in place of their tally."""
+
+    n: int
+
+    def __add__(self, other: _Count) -> _Count:
+        return _Count(self.n + other.n)
+
+
+def shared_names(parts: Sequence[Mapping[Name, Tally]], least: int, sizes: Sequence[int]) -> list[tuple[Name, ...]]:
+    """The names of groups that several questions have in common, each with at least so many reports of every one.
+
+    For what is told of several questions together, such as a table of two. The fewest reports that a combination has
+    of any question decide.
+    """
+    every = {name for cells in parts for name in cells}
+    fewest: Any = {name: _Count(min(cells[name].n if name in cells else 0 for cells in parts)) for name in every}
+    return [group.names for group in groups(fewest, least, sizes)] or [((),)]
+
+
+def grouped(cells: Mapping[Name, Tally], named: Sequence[tuple[Name, ...]]) -> list[Group]:
+    """The reports of a question in groups that are given by their names."""
+    lots: list[list[Tally]] = [[] for _ in named]
+    for strata, tally in cells.items():
+        place = group_of(strata, named)
+        if place is None:
+            raise ValueError(f"no group has the combination {strata}")
+        lots[place].append(tally)
+    return [Group(names, sum(lot[1:], lot[0])) for names, lot in zip(named, lots, strict=True)]
 
 
 def groups(cells: Mapping[Name, Tally], least: int, sizes: Sequence[int]) -> list[Group]:

@@ -13,6 +13,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 
 from deniable.collect.codec import dump, load
@@ -22,8 +23,10 @@ from deniable.errors import DeniableError, FormatError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import entry_of
 from deniable.plan.prediction import FORGED, forged_gain
+from deniable.plan.survey import AskedPart
+from deniable.run.joint import joint_document
 from deniable.run.questions import question_of
-from deniable.service.groups import Name, group_of, groups, in_words
+from deniable.service.groups import Name, group_of, grouped, groups, in_words, shared_names
 from deniable.service.ingest import Intake, first_day_after
 from deniable.service.store.contract import Store, TaskRow
 from deniable.service.tasks import counted_as
@@ -160,14 +163,69 @@ def _head(task: Task, window: int) -> dict[str, Any]:
 def _release(store: Store, intake: Intake, window: int) -> dict[str, Any]:
     task, questions = intake.task, []
     tallies = {batch: tally for batch, tally in store.tallies(task.id).items() if batch.window == window}
-    for number, (question, mechanism) in enumerate(zip(task.questions, intake.mechanisms, strict=True)):
-        cells = {batch.strata: tally for batch, tally in tallies.items() if batch.question == number}
+    every = [
+        {batch.strata: tally for batch, tally in tallies.items() if batch.question == number}
+        for number in range(len(task.questions))
+    ]
+    whys = [_why_not(store, task, window, *each) for each in zip(task.questions, every, strict=True)]
+    named = _shared(task, [cells for cells, why in zip(every, whys, strict=True) if not why])
+    for question, mechanism, cells, why in zip(task.questions, intake.mechanisms, every, whys, strict=True):
         reports = sum(tally.n for tally in cells.values())
-        why = f"{reports} reports are fewer than the minimum batch of {task.min_batch}"
-        if reports >= task.min_batch:
-            why = _counted_elsewhere(store, task, window, question) or ""
-        questions.append(_withheld(question, reports, why) if why else _told(task, question, mechanism, cells))
-    return _whole(task, window, questions)
+        questions.append(_withheld(question, reports, why) if why else _told(task, question, mechanism, cells, named))
+    whole = _whole(task, window, questions)
+    return whole | {"survey": _survey(task, intake.mechanisms, questions)} if _asks_together(task) else whole
+
+
+def _why_not(store: Store, task: Task, window: int, question: Question, cells: Mapping[Name, Tally]) -> str:
+    """Why nothing is told about a question; empty if something is."""
+    reports = sum(tally.n for tally in cells.values())
+    if reports >= task.min_batch:
+        return _counted_elsewhere(store, task, window, question) or ""
+    return f"{reports} reports are fewer than the minimum batch of {task.min_batch}"
+
+
+def _shared(task: Task, every: Sequence[Mapping[Name, Tally]]) -> list[tuple[Name, ...]] | None:
+    """The groups of all questions, where some are asked together; None where each question has its own."""
+    if not (_asks_together(task) and task.strata and every):
+        return None
+    return shared_names(every, task.min_batch, [len(values) for values in task.strata.values()])
+
+
+def _asks_together(task: Task) -> bool:
+    """Whether some questions are asked together: then releases tell of each question and of tables of two, too."""
+    return any(question.together for question in task.questions)
+
+
+def _survey(task: Task, made: Sequence[Mechanism], told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the published parts tell together, of all who answered and of each group.
+
+    All of it is computed from the tallies that are published anyway, whole groups of at least the minimum batch.
+    """
+    parts = [_asked_part(question, m) for question, m in zip(task.questions, made, strict=True)]
+    kept = {i: part for i, part in enumerate(told) if part["state"] == PUBLISHED}
+    found = joint_document(parts, {i: _counted(part) for i, part in kept.items()}, level=LEVEL)
+    if not task.strata:
+        return found
+    each = []
+    for number, first in enumerate(next(iter(kept.values()))["groups"] if kept else ()):  # the same in all parts
+        same = {i: _counted(part["groups"][number]) for i, part in kept.items()}
+        own = joint_document(parts, same, level=LEVEL)
+        each.append({"name": first["name"], "strata": first["strata"], **own})
+    return found | {"groups": each}
+
+
+def _asked_part(question: Question, m: Mechanism) -> AskedPart:
+    """A part of a task with its questions."""
+    if not question.together:
+        return AskedPart((question.name,), (question.labels or (),), m)
+    return AskedPart(tuple(one.name for one in question.together), tuple(one.labels for one in question.together), m)
+
+
+def _counted(part: Mapping[str, Any]) -> Tally:
+    found = load(b64decode(part["tally"]))
+    if not isinstance(found, Tally):
+        raise FormatError("what is published has no tally in it.")
+    return found
 
 
 def voided(task: Task, window: int, reports: Sequence[int], why: str) -> bytes:
@@ -191,10 +249,17 @@ def _withheld(question: Question, reports: int, why: str) -> dict[str, Any]:
     return known | {"state": WITHHELD, "why": why}
 
 
-def _told(task: Task, question: Question, m: Mechanism, cells: Mapping[Name, Tally]) -> dict[str, Any]:
+def _told(
+    task: Task,
+    question: Question,
+    m: Mechanism,
+    cells: Mapping[Name, Tally],
+    shared: Sequence[tuple[Name, ...]] | None = None,
+) -> dict[str, Any]:
     """Everything about one question in one window that has the minimum batch."""
     values = list(task.strata.values())
-    parts = groups(cells, task.min_batch, [len(each) for each in values])
+    own = shared is None
+    parts = groups(cells, task.min_batch, [len(each) for each in values]) if own else grouped(cells, shared or ())
     total = sum((group.tally for group in parts[1:]), parts[0].tally)
     found: dict[str, Any] = {"question": question.name, "text": question.text, "reports": total.n}
     found |= {"state": PUBLISHED, **_estimated(question, m, total)}
@@ -231,9 +296,20 @@ def _estimated(question: Question, m: Mechanism, tally: Tally) -> dict[str, Any]
     except DeniableError as error:
         return {"estimate": None, "why": f"{error}"} | file
     document = shown.document()
-    if question.labels is not None and len(question.labels) == len(document["labels"]):
-        document["labels"] = list(question.labels)
+    document["labels"] = list(_answers_of(question, document["labels"]))
     return {"estimate": document} | file
+
+
+def _answers_of(question: Question, labels: Sequence[str]) -> Sequence[str]:
+    """What people read for the answers of an estimate: the task's words in place of numbers, where only it has some."""
+    numbers = [str(i) for i in range(len(labels))]
+    if question.together:
+        cells = [", ".join(each) for each in product(*(one.labels for one in question.together))]
+        apart = [f"{one.name}: {label}" for one in question.together for label in one.labels]
+        by_question = question.explanation.design.kernel.kind == "box"
+        return apart if by_question else cells if list(labels) == numbers else labels
+    own = question.labels
+    return own if own is not None and list(labels) == numbers and len(own) == len(labels) else labels
 
 
 def _device(task: Task, question: Question) -> str:

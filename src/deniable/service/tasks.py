@@ -11,13 +11,16 @@ from datetime import date
 from typing import Any
 
 from deniable.collect.reports import Design
-from deniable.errors import InWords, require
+from deniable.errors import InWords, ParameterError, require
 from deniable.mechanisms.registry import from_design
+from deniable.plan.survey import AskedPart, Survey
 from deniable.service.access.identity import Identity
 from deniable.service.ingest import check_strata
+from deniable_client.questions import NAME as _NAME
+from deniable_client.questions import Single
 from deniable_client.task import Question, Task, seal
 
-__all__ = ["Asked", "Terms", "caution", "counted_as", "new_task", "own_none"]
+__all__ = ["Asked", "Terms", "asked_by", "caution", "counted_as", "new_task", "none_in", "own_none"]
 
 _BUDGET_MAX = 1000.0
 UNNAMED = "A collector that gives no name"
@@ -44,6 +47,8 @@ class Asked:
     """How pages ask, as in docs/protocol.md, section 1; as the design suggests if left out."""
     unit: str | None = None
     ends: Sequence[str] | None = None
+    together: Sequence[Single] = ()
+    """Questions that are asked together, in place of `text`, `name`, `labels`, `none` and how it is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +89,14 @@ def new_task(questions: Sequence[Asked], terms: Terms, identity: Identity) -> di
         from_design(asked.design)  # the collector must be able to count and estimate what it asks for
         hint = "Ask every part as a question of its own, with its share."
         require("parts" not in asked.design, "design", InWords("one of several parts"), "that of one question", hint)
+        if asked.together:
+            names, labels = zip(*((one.name, one.labels) for one in asked.together), strict=True)
+            AskedPart(names, labels, from_design(asked.design))
     check_strata({name: ("not told", *values) for name, values in (terms.strata or {}).items()})
     require(1 <= terms.window_days <= 3660, "window_days", terms.window_days, "a whole number from 1 to 3660")
     require(1 <= terms.windows <= 10_000, "windows", terms.windows, "a whole number from 1 to 10000")
-    subject = questions[0].text if terms.subject is None else terms.subject
+    first = questions[0].together[0].text if questions[0].together else questions[0].text
+    subject = first if terms.subject is None else terms.subject
     require(len(subject) <= 200, "subject", subject, "given, in at most 200 characters, where the question is longer")
     epsilon = max(asked.design["epsilon"] for asked in questions)
     cost = epsilon * terms.windows
@@ -104,7 +113,7 @@ def new_task(questions: Sequence[Asked], terms: Terms, identity: Identity) -> di
         "subject": subject,
         "epsilon": epsilon,
         "design": _design(questions, epsilon),
-        "questions": [[_question(asked, f"q{i}")] for i, asked in enumerate(questions, start=1)],
+        "questions": [_part(asked, f"q{i}") for i, asked in enumerate(questions, start=1)],
         "window": {"opens": terms.opens.isoformat(), "days": terms.window_days, "count": terms.windows},
         "memory": "fresh",
         "sending": {"attempts": terms.attempts, "days": terms.send_days},
@@ -132,6 +141,48 @@ def _design(questions: Sequence[Asked], epsilon: float) -> Design:
     return {"mechanism": "dealt", "version": 1, "epsilon": epsilon, "shares": shares, "parts": parts}
 
 
+def _part(asked: Asked, usual: str) -> list[dict[str, Any]]:
+    """What a part asks: a question, or several together."""
+    if not asked.together:
+        return [_question(asked, usual)]
+    return [
+        {"name": one.name, "text": one.text, "labels": list(one.labels), "none": one.none}
+        | ({"kind": one.kind} if one.kind else {})
+        | ({"ends": list(one.ends)} if one.ends else {})
+        for one in asked.together
+    ]
+
+
+def asked_by(made: Survey, question: Sequence[str]) -> list[Asked]:
+    """What a survey asks, with a text for each question that is asked, in their order.
+
+    Part by part: a part asks one question, or several together.
+    """
+    asked = [name for name in made.names if name in made.asked]
+    need = f"given once for each of {', '.join(asked)}, in this order"
+    require(len(question) == len(asked), "question", question, need)
+    require(all(text.strip() for text in question), "question", "", "a text that people can see")
+    texts, design = dict(zip(asked, question, strict=True)), made.design()
+    parts, shares = design.get("parts", [design]), design.get("shares", [1])
+    domains = {question.name: question.mechanism.domain for question in made.questions}
+    lone = [name for name in made.names if _NAME.fullmatch(name) is None]
+    hint = "Give it another name in the file of questions; people read its text."
+    require(not lone, "name of a question", lone and lone[0], "small letters, digits, - or _, at most 64", hint)
+    about = [made.about(part) for part in made.parts]
+    joint = {name for names in about if len(names) > 1 for name in names}
+    found = []
+    for names, own, share in zip(about, parts, shares, strict=True):
+        if len(names) > 1:
+            each = [Single(name, texts[name], domains[name].labels_or_numbers) for name in names]
+            found.append(Asked(text="", design=own, share=share, together=each))
+        else:
+            (name,) = names
+            numbers = name in joint and domains[name].labels is None
+            labels = domains[name].labels_or_numbers if numbers else None
+            found.append(Asked(text=texts[name], design=own, name=name, share=share, labels=labels))
+    return found
+
+
 def _question(asked: Asked, usual: str) -> dict[str, Any]:
     none = usual_none(asked.design) if asked.none is _USUAL else asked.none
     found = {"name": asked.name or usual, "text": asked.text, "none": none}
@@ -150,6 +201,19 @@ def usual_none(design: Design) -> Any:
     if "ticks" in domain:
         return []
     return [] if design["kernel"]["kind"] == "pairs" and params.get("length", 0) else None
+
+
+def none_in(design: Mapping[str, Any], text: str) -> Any:
+    """What a text for no answer means for a design: a label, options with semicolons between, or a number."""
+    if "labels" in design["domain"]:
+        return text
+    if "ticks" in design["domain"]:
+        named = isinstance(design["domain"]["ticks"], list)
+        return [part.strip() if named else int(part) for part in text.split(";") if part.strip()]
+    try:
+        return float(text) if "interval" in design["domain"] else int(text)
+    except ValueError:
+        raise ParameterError(f"none must be a number here, got {text!r}.") from None
 
 
 def caution(task: Task) -> str:
@@ -178,4 +242,5 @@ def counted_as(question: Question) -> str:
         return "those who give no answer are counted as a random answer."
     if own_none(question) is not None or question.none == []:
         return ""
-    return f"those who give no answer are counted as {question.none!r}."
+    told = ", ".join(question.none) if question.together else repr(question.none)
+    return f"those who give no answer are counted as {told}."

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import prod
 from typing import Any
 
+from deniable_client.canonical import digest
 from deniable_client.device import Device
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.errors import FormatError, ParameterError, PrivacyError, show
@@ -16,11 +19,16 @@ from deniable_client.texts import labels_fault, text_fault
 from deniable_client.words import Words, below
 
 __all__ = [
+    "NAME",
+    "NAMED",
     "SHOWN",
     "TEXT_MAX",
     "UNITS",
     "Question",
+    "Single",
     "amount_of",
+    "asked_together",
+    "check_again",
     "check_labels",
     "check_none",
     "check_translated",
@@ -29,15 +37,45 @@ __all__ = [
     "need",
     "need_apart",
     "shown_in",
+    "single_in",
     "text_in",
 ]
 
+NAME, NAMED = re.compile("[a-z0-9_-]{1,64}"), "small letters, digits, - or _"
+"""Names of questions and of groups."""
+_SIZED = ("box", "interaction")
+"""Kernels that know how many answers each question has."""
+_TOGETHER_MAX = 4096
+"""Answers of a question that is asked together with others."""
 UNITS, TEXT_MAX = 30, 10_000
 """Amounts are whole multiples of 10**-UNITS."""
 _KINDS = ("one", "several", "yes-no", "rating", "ordered", "number", "time")
 """How a page asks, if the task says so; what is sent does not depend on it."""
 SHOWN = ("unit", "ends")
 """What people see beside a question's text and answers."""
+_KINDS_TOGETHER = ("one", "yes-no", "rating", "ordered")
+"""How a page asks a question together with others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """One of the questions that a part asks together: a report is about the answers to all of them."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...]
+    none: str | None = None
+    """The answer that no answer counts as; None if the answers to all of them are random ones then."""
+    kind: str | None = None
+    unit: None = None
+    ends: tuple[str, str] | None = None
+
+    def number(self, given: object) -> int | None:
+        """The number of an answer, by its label or by itself; None for what is not an answer."""
+        if isinstance(given, str):
+            return self.labels.index(given) if given in self.labels else None
+        fits = not isinstance(given, float) and is_whole(given, 0, len(self.labels) - 1)
+        return int(given) if fits else None  # type: ignore[call-overload]  # it is a whole number
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +99,8 @@ class Question:
     """What a number is of, such as hours."""
     ends: tuple[str, str] | None = None
     """What the first and the last answer of a rating mean."""
+    together: tuple[Single, ...] = ()
+    """The questions that are asked together, where there are several: an answer is then a list, one for each."""
 
     @property
     def width(self) -> int:
@@ -77,12 +117,38 @@ class Question:
     def value(self, given: object) -> object:
         """What the design knows an answer as: the number of a label, where only the task has labels."""
         domain = self.explanation.design.domain
+        if self.together:
+            number = self.joint(given)
+            return number if number is None or domain.labels is None else domain.labels[number]
         own = self.labels if domain.labels is None and domain.options is None else None
         if own and isinstance(given, list | tuple):  # pairs
             return [
                 [self.value(pair[0]), *pair[1:]] if isinstance(pair, list | tuple) and pair else pair for pair in given
             ]
         return own.index(given) if own and isinstance(given, str) and given in own else given
+
+    def joint(self, given: object) -> int | None:
+        """The number of the answers to all questions that are asked together; None if that is not an answer.
+
+        `given` has an answer for each, by its label or number; what is not one counts as that question's `none`. With a
+        number in place of the list it is that number. The answers to the last question count fastest.
+        """
+        if not is_list(given) and not isinstance(given, tuple):
+            whole = not isinstance(given, float) and is_whole(given, 0, self.explanation.design.domain.answers - 1)
+            return int(given) if whole else None  # type: ignore[call-overload]  # it is a whole number
+        each: Sequence[object] = given  # type: ignore[assignment]  # it is a list
+        if len(each) != len(self.together):
+            return None
+        told = [single.number(own) for single, own in zip(self.together, each, strict=True)]
+        if all(number is None for number in told):
+            return None
+        found = 0
+        for single, number in zip(self.together, told, strict=True):
+            filled = single.number(single.none) if number is None else number
+            if filled is None:
+                return None
+            found = found * len(single.labels) + filled
+        return found
 
     def nothing(self, device: Device, words: Words) -> Any:
         """What is randomised where there is no answer: that of the task, or a random protected one if it has none."""
@@ -174,7 +240,65 @@ def kind_in(given: object, name: str) -> str:
     return str(given)
 
 
-def check_translated(question: Question, asked: object, tag: str) -> None:
+def single_in(document: object) -> Single:
+    """A question that a part asks together with others: it says itself what its answers are."""
+    given = fields_of(document, "a question", ("name", "text", "none", "labels"), ("kind", "ends"))
+    name = given["name"]
+    need(isinstance(name, str) and NAME.fullmatch(name) is not None, "name of a question", NAMED, name)
+    text = text_in(given["text"], f"text of {name}", TEXT_MAX, prose=True)
+    labels = check_labels(list_in(given["labels"], f"labels of {name}", 2, _TOGETHER_MAX), name)
+    none, kind = given["none"], given.get("kind")
+    need(none is None or none in labels, f"none of {name}", "one of its answers", none)
+    known = f"one of {', '.join(_KINDS_TOGETHER)} of a question that is asked together with others"
+    need("kind" not in given or kind in _KINDS_TOGETHER, f"kind of {name}", known, kind)
+    return Single(name, text, labels, none, kind, None, shown_in(given, kind, name).get("ends"))
+
+
+def asked_together(
+    each: tuple[Single, ...], design: Mapping[str, Any], explanation: Explanation, share: int, own: Mapping[str, str]
+) -> Question:
+    """Questions that are asked together; the answers of the design are all sets of answers to them, and protected."""
+    known, sizes = explanation.design, [len(single.labels) for single in each]
+    names, domain = [single.name for single in each], known.domain
+    name = ".".join(names)
+    need(len(set(names)) == len(names), "names of questions", "different", "two alike")
+    plain = domain.border is None and domain.options is None and not known.pairs
+    sets = "one whose answers are the sets of answers, and nothing else, where questions are asked together"
+    fits = plain and domain.missing is None and domain.other is None and not known.levels
+    need(fits, f"design of {name}", sets, design["mechanism"])
+    told = f"such that there are {domain.answers} sets of answers, as its design has"
+    need(prod(sizes) == domain.answers, f"labels of {name}", told, sizes)
+    kept = list(known.kernel.sizes) if known.kernel.kind in _SIZED else sizes
+    need(kept == sizes, f"labels of {name}", f"so many to each question as its kernel has, {show(kept)}", sizes)
+    if explanation.disclosed:
+        told = "reports may name some answers, and none to questions that are asked together"
+        raise PrivacyError(f"question {name}: {told}; nothing is sent.")
+    texts, labels = [single.text for single in each], [list(single.labels) for single in each]
+    nones = [single.none for single in each]
+    return Question(
+        name=name,
+        text="\n".join(texts),
+        share=share,
+        design=design,
+        explanation=explanation,
+        key=digest({**own, "text": texts, "design": design, "labels": labels}),
+        labels=None,
+        none=None if None in nones else nones,
+        together=each,
+    )
+
+
+def check_again(parts: Sequence[Question]) -> None:
+    """A question may be asked in several parts, alone or together with others: then it is the same question."""
+    known: dict[str, tuple[str, tuple[str, ...] | None]] = {}
+    for part in parts:
+        for one in part.together or (part,):
+            told = one.text, one.labels
+            same = known.setdefault(one.name, told) == told
+            need(same, f"text and labels of {one.name}", "the same in all parts", one.text)
+
+
+def check_translated(question: Question | Single, asked: object, tag: str) -> None:
     """A question in another language: everything that people read of it, and nothing else."""
     known = {"labels": question.labels, "unit": question.unit, "ends": question.ends}
     there = [name for name, part in known.items() if part is not None]

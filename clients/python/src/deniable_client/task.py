@@ -18,12 +18,18 @@ from deniable_client.domains import Domain
 from deniable_client.errors import FormatError, ParameterError, PrivacyError, WindowError, show, within
 from deniable_client.explanation import Explanation
 from deniable_client.grammar import SHARE_MAX, split_design
+from deniable_client.kernels.box import QUESTIONS_MAX
 from deniable_client.kernels.dealt import Dealt
 from deniable_client.questions import (
+    NAME,
+    NAMED,
     SHOWN,
     TEXT_MAX,
     Question,
+    Single,
     amount_of,
+    asked_together,
+    check_again,
     check_labels,
     check_none,
     check_translated,
@@ -32,6 +38,7 @@ from deniable_client.questions import (
     need,
     need_apart,
     shown_in,
+    single_in,
     text_in,
 )
 from deniable_client.signing import verify
@@ -89,7 +96,6 @@ _ATTEMPTS_MAX, _SEND_DAYS_MAX = 8, 7
 _BYTES_MAX = 1 << 22
 _TEXTS_MAX = 1 << 20
 """Characters of a task's texts, all together."""
-_NAME = re.compile("[a-z0-9_-]{1,64}")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _KEY, _SIGNATURE = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{128}")
@@ -343,9 +349,10 @@ def _read_second(given: Mapping[str, Any]) -> Task:
     sending = fields_of(given["sending"], "sending", ("attempts", "days"))
     designs, shares = split_design(given["design"], epsilon)
     texts = list_in(given["questions"], "questions", len(designs), len(designs))
-    asked = [list_in(together, "questions of a part", 1, 1)[0] for together in texts]
+    asked = [list_in(together, "questions of a part", 1, QUESTIONS_MAX) for together in texts]
     proofs, own = _Proofs(), {"collector": key}
-    found = tuple(_text_question(*each, own, epsilon, proofs) for each in zip(asked, designs, shares, strict=True))
+    found = tuple(_part(*each, own, epsilon, proofs) for each in zip(asked, designs, shares, strict=True))
+    check_again(found)
     common = _common(given, 2, found)
     budget, count = _amount(given["budget"], "budget"), common["count"]
     least = f"at least epsilon x {count} windows, at most {_BUDGET_MAX}"
@@ -418,6 +425,24 @@ def _whole_question(document: object, own: Mapping[str, str], epsilon: float, pr
     return _question(given, given["design"], share, own, epsilon, proofs)
 
 
+def _part(
+    documents: Sequence[object], design: Any, share: int, own: Mapping[str, str], epsilon: float, proofs: _Proofs
+) -> Question:
+    """What a part of the design asks: one question, or several together."""
+    read = _text_question if len(documents) == 1 else _together
+    return read(documents if len(documents) > 1 else documents[0], design, share, own, epsilon, proofs)
+
+
+def _together(
+    documents: Any, design: Any, share: int, own: Mapping[str, str], epsilon: float, proofs: _Proofs
+) -> Question:
+    """Questions that are asked together; the answers of the design are all sets of answers to them, and protected."""
+    each = tuple(map(single_in, documents))
+    name = ".".join(single.name for single in each)
+    explanation = _proved(design, name, epsilon, proofs)
+    return asked_together(each, design, explanation, share, own)
+
+
 def _text_question(
     document: object, design: Any, share: int, own: Mapping[str, str], epsilon: float, proofs: _Proofs
 ) -> Question:
@@ -434,15 +459,10 @@ def _question(
 ) -> Question:
     """`own` is what the question's key has beside text, design and labels."""
     name = given["name"]
-    need(_fits(_NAME, name), "name of a question", "small letters, digits, - or _", name)
+    need(_fits(NAME, name), "name of a question", NAMED, name)
     text = text_in(given["text"], f"text of {name}", TEXT_MAX, prose=True)
-    plain = not isinstance(design, Mapping) or "parts" not in design
-    need(plain, f"design of {name}", "without parts, of which each is a question of its own", design)
-    explanation = proofs.of(design, name)
+    explanation = _proved(design, name, epsilon, proofs)
     proved = explanation.design
-    if proved.epsilon > epsilon:
-        told = f"epsilon {proved.epsilon:g}, more than the {epsilon:g} that the task says"
-        raise PrivacyError(f"question {name} costs {told}; nothing is sent.")
     return Question(
         name=name,
         text=text,
@@ -455,6 +475,17 @@ def _question(
         kind=kind_in(given["kind"], name) if "kind" in given else None,
         **shown_in(given, given.get("kind"), name),
     )
+
+
+def _proved(design: Any, name: str, epsilon: float, proofs: _Proofs) -> Explanation:
+    """What the design of a part may send; it promises no larger epsilon than the task."""
+    plain = not isinstance(design, Mapping) or "parts" not in design
+    need(plain, f"design of {name}", "without parts, of which each is a question of its own", design)
+    explanation = proofs.of(design, name)
+    if explanation.design.epsilon > epsilon:
+        told = f"epsilon {explanation.design.epsilon:g}, more than the {epsilon:g} that the task says"
+        raise PrivacyError(f"question {name} costs {told}; nothing is sent.")
+    return explanation
 
 
 def _results(given: Mapping[str, Any]) -> str:
@@ -478,7 +509,10 @@ def _translations(
             text_in(own["purpose"], f"purpose in {tag}", _PURPOSE_MAX, prose=True)
         parts = list_in(own["questions"], f"questions in {tag}", len(questions), len(questions))
         for question, together in zip(questions, parts, strict=True):
-            check_translated(question, list_in(together, f"questions of a part in {tag}", 1, 1)[0], tag)
+            each: Sequence[Question | Single] = question.together or (question,)
+            words = list_in(together, f"questions of a part in {tag}", len(each), len(each))
+            for one, told_of in zip(each, words, strict=True):
+                check_translated(one, told_of, tag)
         groups = list_in(own.get("strata", []), f"strata in {tag}", 0, len(strata))
         need(len(groups) in (0, len(strata)), f"strata in {tag}", f"all {len(strata)}, or left out", groups)
         for (name, values), group in zip(strata.items() if groups else (), groups, strict=True):
@@ -531,7 +565,7 @@ def _strata(given: object, least: int, most: int, more: tuple[str, ...] = ()) ->
         stratum = fields_of(entry, "a stratum", ("name", "values"), more)
         name, values = stratum["name"], list_in(stratum["values"], "values of a stratum", least, most)
         need(
-            _fits(_NAME, name) and name not in found,
+            _fits(NAME, name) and name not in found,
             "name of a stratum",
             "small letters, digits, - or _, and no other's",
             name,

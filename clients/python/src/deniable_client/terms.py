@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -35,15 +35,25 @@ def _questions(task: Task) -> Iterator[str]:
     if task.several:
         yield say("drawn", count=len(task.questions))
     for question in task.questions:
-        yield say("question", text=quoted(question.text))
+        for one in question.together:
+            yield say("question", text=quoted(one.text))
+            yield say("numbered", answers=_numbered(one.labels))
+        yield (
+            say("together", count=len(question.together))
+            if question.together
+            else say("question", text=quoted(question.text))
+        )
         yield from question.explanation.over(_windows(task)).text.splitlines()
         if question.labels and question.explanation.design.domain.labels is None:
-            named = (say("numbered_one", number=number, label=label) for number, label in enumerate(question.labels))
-            yield say("numbered", answers=", ".join(named))
+            yield say("numbered", answers=_numbered(question.labels))
         if task.version > 1:
             yield say("none", answer=_named(question.none))
     for name, values in task.strata.items():
         yield say("openly", name=name, values=", ".join(values))
+
+
+def _numbered(labels: Sequence[str]) -> str:
+    return ", ".join(say("numbered_one", number=number, label=label) for number, label in enumerate(labels))
 
 
 def _named(none: object) -> str:

@@ -7,7 +7,7 @@ and their variances follow from M and from sums over cells. Formulas: docs/maths
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -25,6 +25,8 @@ __all__ = ["Cut", "Dense", "Law", "ideal_law", "law_of", "nested_gains"]
 
 _COLUMNS = 256
 """Queries that are looked at together, where there is one for each point."""
+_RANGES_MOST = 64
+"""Points up to which all ranges are looked at one by one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,6 +244,51 @@ class Law:
     def shares(self, support: Sequence[FloatArray], n: Sequence[int]) -> FloatArray:
         """The unbiased shares of all points."""
         return self.solver.solve(self.score(support, n)) + self.solver.prior
+
+    # ---- what one report can do
+
+    def most(self, queries: FloatArray) -> FloatArray:
+        """The most that one report, whoever made it, adds to n times the estimate of each column of weights.
+
+        Given width and shift, that is the report with the cells that count most.
+        """
+        on = self._on_circle(self.solver.solve(queries))
+        found = np.full(queries.shape[1:], -np.inf)
+        for cut in self.cuts:
+            sums, rest = cut.sums(on), queries.shape[1:]
+            by_shift = (
+                sums.reshape(cut.cells, cut.width, *rest).swapaxes(0, 1)
+                if cut.sliding
+                else sums.reshape(cut.shifts, cut.cells, *rest)
+            )
+            best = np.partition(by_shift, cut.cells - cut.size, axis=1)[:, cut.cells - cut.size :].sum(axis=1)
+            each = cut.lift * (best - on.sum(axis=0) * (cut.size / cut.cells))
+            found = np.maximum(found, each.max(axis=0))
+        return np.asarray(found + self.solver.prior @ queries)
+
+    @cached_property
+    def most_of_ranges(self) -> float:
+        """The same for the range that suits a forger best; where that would take long, what it is at most.
+
+        On a circle without gaps only lengths matter. Otherwise, of many points, a range is the difference of two
+        prefixes, of which each has its best report.
+        """
+        k = self.points
+        if isinstance(self.solver, Circulant):
+            return self._most_of((0, length) for length in range(1, k))
+        if k <= _RANGES_MOST:
+            return self._most_of((a, b) for a in range(k) for b in range(a + 1, k + 1) if b - a < k)
+        ends = [(0, b) for b in range(1, k)]
+        return max(0.0, self._most_of(ends)) + max(0.0, self._most_of(ends, -1.0))
+
+    def _most_of(self, ranges: Iterable[tuple[int, int]], sign: float = 1.0) -> float:
+        listed, found = list(ranges), -np.inf
+        for block in (listed[i : i + _COLUMNS] for i in range(0, len(listed), _COLUMNS)):
+            queries = np.zeros((self.points, len(block)))
+            for column, (a, b) in enumerate(block):
+                queries[a:b, column] = sign
+            found = max(found, float(self.most(queries).max()))
+        return float(found)
 
     # ---- variances, of one report
 

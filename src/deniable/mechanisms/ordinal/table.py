@@ -18,7 +18,12 @@ def _work(m: Ordered, n: float) -> float:
     return cells / sum(m.shares)
 
 
-_row = partial(Entry, question=RANGE, traits=Traits(_work), space=space_of)
+def _pull(m: Ordered, r: int) -> float:
+    """What is asked for are ranges: the one that suits the forger best, however many answers it has."""
+    return m.law.most_of_ranges
+
+
+_row = partial(Entry, question=RANGE, traits=Traits(_work, _pull), space=space_of)
 
 ROWS: Mapping[str, Entry] = {
     "windows": _row(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -96,14 +97,21 @@ def told(task: Task, tag: str) -> Mapping[str, Any]:
     """The collector's own texts in one of the languages of a task."""
     found = task.translations.get(tag)
     if found is not None:
-        return {"purpose": None, **found, "questions": [each for part in found["questions"] for each in part]}
-    return {
-        "subject": task.subject,
-        "purpose": task.purpose,
-        "questions": [
-            {"text": each.text, "labels": each.labels, "unit": each.unit, "ends": each.ends} for each in task.questions
-        ],
-    }
+        return {"purpose": None, **found, "questions": [_words(part) for part in found["questions"]]}
+    own = [[_told(one) for one in each.together or (each,)] for each in task.questions]
+    return {"subject": task.subject, "purpose": task.purpose, "questions": [_words(part) for part in own]}
+
+
+def _told(one: Any) -> dict[str, Any]:
+    return {"text": one.text, "labels": one.labels, "unit": one.unit, "ends": one.ends}
+
+
+def _words(part: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What people read of a part; of questions that are asked together also their texts (`together`)."""
+    if len(part) == 1:
+        return part[0]
+    labels = [" / ".join(each) for each in product(*(one["labels"] for one in part))]
+    return {"text": "\n".join(one["text"] for one in part), "labels": labels, "together": part}
 
 
 def groups(task: Task, tag: str) -> tuple[_Group, ...]:
@@ -185,6 +193,8 @@ def _counted(question: Question, labels: Sequence[str], t: Texts) -> str:
     if own_none(question) is not None or question.none == []:
         return t("question.counted")
     number = question.none
+    if question.together:
+        return t("question.counted.as", answer=labels[question.joint(question.none) or 0])
     if isinstance(number, str) and question.labels:
         number = labels[question.labels.index(number)]
     return t("question.counted.as", answer=number if isinstance(number, (int, float, str)) else str(number))

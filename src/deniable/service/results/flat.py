@@ -44,11 +44,43 @@ NOTHING = "Nothing is published yet: windows are open, or below the minimum batc
 
 def flat(task: Task, windows: Sequence[Window], target: Target = "population") -> list[dict[str, Any]]:
     """One row for each answer, group, question and window that is published, by window first."""
-    found = [row for question in task.questions for row in _of(task, question, windows, target)]
+    lone = [question for question in task.questions if not question.together]
+    if len(lone) < len(task.questions):
+        found = [row for window in windows for row in _together(task, window)]
+    else:
+        found = [row for question in lone for row in _of(task, question, windows, target)]
     found.sort(key=lambda row: row["window"])
     with_keys = any(name in row for row in found for name in _KEYS)
     names = [name for name in COLUMNS if with_keys or name not in _KEYS]
     return [{name: row.get(name) for name in names} for row in found]
+
+
+def _together(task: Task, window: Window) -> Iterator[dict[str, Any]]:
+    """What a window tells of a task with questions that are asked together, as it was published."""
+    told = window.told(task)
+    texts = {one.name: one.text for question in task.questions for one in question.together or (question,)}
+    head = {"window": window.number, "from": told["from"], "to": told["to"]}
+    whole = told.get("survey", {"questions": [], "tables": []})
+    for part in (whole, *whole.get("groups", ())):
+        group = strata_of(part) if "strata" in part else ""
+        for own in part["questions"]:
+            name = own["question"]
+            yield from _rows(head | {"question": name, "text": texts[name], "group": group}, own["estimate"])
+        for table in part["tables"]:
+            yield from _cells(head | {"group": group}, table, texts)
+
+
+def _cells(head: Mapping[str, Any], table: Mapping[str, Any], texts: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """A row for each cell of a table of two questions: its answer has both."""
+    if table["cells"] is None:
+        return
+    (one, two), cells = table["questions"], table["cells"]
+    own = {"question": f"{one} x {two}", "text": f"{texts[one]} / {texts[two]}"}
+    own |= {"level": table["level"], "target": table["target"], "reports": table["reports"]}
+    own |= {"simulated": table["simulated"]}
+    for i, both in enumerate(zip(cells[one], cells[two], strict=True)):
+        numbers = {name: cells[name][i] for name in ("value", "stderr", "low", "high")}
+        yield {**head, **own, "answer": ", ".join(both), **numbers}
 
 
 def _of(task: Task, question: Question, windows: Sequence[Window], target: Target) -> Iterator[dict[str, Any]]:

@@ -50,9 +50,10 @@ def tally_in(part: Mapping[str, Any]) -> Tally:
 
 
 def _estimate_of(tally: Tally, labels: Labels) -> Estimate:
-    """The estimate of a published tally, with the task's labels."""
+    """The estimate of a published tally, with the task's labels where it has numbers only."""
     found = from_design(tally.design).estimate(tally)
-    return found if labels is None or len(labels) != len(found.labels) else replace(found, labels=labels)
+    plain = found.labels == tuple(map(str, range(len(labels or ()))))
+    return replace(found, labels=labels) if labels is not None and plain else found
 
 
 def shown_of(tally: Tally, labels: Labels, target: Target = "reporters") -> Shown:

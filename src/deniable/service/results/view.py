@@ -85,7 +85,9 @@ class Wording:
         if own is None:
             asks, labels = tuple(q.text for q in asked), tuple(q.labels for q in asked)
             return cls(task.subject, task.purpose, asks, labels, tuple(q.unit for q in asked))
-        told = [each for block in own["questions"] for each in block]
+        told = [
+            part[0] if len(part) == 1 else {"text": "\n".join(one["text"] for one in part)} for part in own["questions"]
+        ]
         labels = tuple(
             tuple(each["labels"]) if "labels" in each else q.labels for each, q in zip(told, asked, strict=True)
         )

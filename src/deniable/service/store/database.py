@@ -365,7 +365,7 @@ class Database:
             session.lock(0, alone=True)
             if not session.execute("SELECT 1 FROM keys WHERE name = ?", (name,)):
                 raise ParameterError(f"there is no key named {name!r}.", "See deniable key list.")
-            self._journal.note(session, "revoked", key=name, on=day.isoformat())
+            self._journal.note(session, "revoked", key=name, on=day.isoformat(), void=not later)
             sql = "UPDATE keys SET revoked = ? WHERE name = ? AND (revoked IS NULL OR revoked > ?)"
             session.execute(sql, (day.isoformat(), name, day.isoformat()))
             if not later:

@@ -293,6 +293,8 @@ def _released(entry: Entry) -> _Steps:
 def _revoked(entry: Entry) -> _Steps:
     sql = "UPDATE keys SET revoked = ? WHERE name = ? AND (revoked IS NULL OR revoked > ?)"
     yield sql, (entry["on"], entry["key"], entry["on"])
+    if entry.get("void"):  # older programs did not write whether it was void at once
+        yield "UPDATE keys SET digest = ? WHERE name = ?", (b"", entry["key"])
 
 
 _STEPS = {"opened": _opened, "closed": _closed, "sealed": _sealed, "released": _released, "revoked": _revoked}

@@ -73,7 +73,8 @@ export function valueOf(question, field, speak) {
   const kind = field.dataset.kind;
   if (kind === "number") return numberOf(field, speak);
   if (kind === "ticks") return ticksOf(question, field, speak);
-  const name = (/** @type {number} */ number) => question.explanation.design.domain.labels?.[number] ?? number;
+  const labels = question.together.length ? null : question.explanation.design.domain.labels;
+  const name = (/** @type {number} */ number) => labels?.[number] ?? number;
   const names = namesOf(field);
   if (kind === "ratings") {
     const picked = [...field.querySelectorAll("input[type=checkbox]:checked")];

@@ -300,7 +300,9 @@ async function start() {
   const answer = await fetch(`/v1/tasks/${id}`, { credentials: "omit" });
   if (!answer.ok) throw Object.assign(new Error(`The task could not be loaded (${answer.status}).`), { kind: "load" });
   const data = new Uint8Array(await answer.arrayBuffer());
-  await prepare(JSON.parse(new TextDecoder().decode(data)));
+  const given = JSON.parse(new TextDecoder().decode(data));
+  await prepare(given);
+  if (given.questions.some((/** @type {any} */ part) => part.length > 1)) await import("./client/together.js");
   const task = await Task.load(data, { expect: id });
   const question = await ledger.question(task);
   const visit = new Visit(task, question);

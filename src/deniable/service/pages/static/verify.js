@@ -100,7 +100,9 @@ async function verify() {
   found.textContent = "";
   let task;
   try {
-    await prepare(JSON.parse(text));
+    const given = JSON.parse(text);
+    await prepare(given);
+    if (given.questions?.some((/** @type {any} */ part) => part.length > 1)) await import("./client/together.js");
     task = Task.load(text, { expect: id });
   } catch (error) {
     return tell(say("verify.id.wrong", { why: error instanceof Error ? error.message : "" }), false);
