@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -150,9 +151,11 @@ def test_words_by_thresholds() -> None:
 # ---- laws
 
 
+SEVERAL: Any = {"kind": "several", "options": ["tea", "pills", "wine"], "most": 2}
+NUMBER: Any = {"kind": "number", "low": 0, "high": 24, "unit": "h"}
 CASES = st.fixed_dictionaries(
     {
-        "people": st.integers(20, 200_000),
+        "people": st.one_of(st.integers(1, 200), st.integers(200, 200_000)),
         "response": st.one_of(st.none(), st.floats(0.02, 1.0)),
         "windows": st.integers(1, 12),
         "protection": st.sampled_from([0.1, 0.25, 0.5, 1.0, 2.0]),
@@ -163,12 +166,17 @@ CASES = st.fixed_dictionaries(
 )
 
 
-SIZES = st.lists(st.sampled_from([2, 3, 4, 6]), min_size=1, max_size=4)
+SIZES = st.lists(st.sampled_from([2, 3, 4, 6, SEVERAL, NUMBER]), min_size=1, max_size=4)
+
+
+def kind_of(size: Any, number: int) -> dict[str, Any]:
+    """A question: a number of answers to choose from, or one of the other kinds."""
+    return one(size, number) if isinstance(size, int) else {**size, "text": f"What, {number}?"}
 
 
 @settings(max_examples=8, deadline=None)
 @given(case=CASES, sizes=SIZES)
-def test_nothing_is_withheld_or_silent_without_being_told_before(case: dict[str, Any], sizes: list[int]) -> None:
+def test_nothing_is_withheld_or_silent_without_being_told_before(case: dict[str, Any], sizes: list[Any]) -> None:
     check_told_before(case, sizes)
 
 
@@ -176,14 +184,27 @@ def test_nothing_is_withheld_or_silent_without_being_told_before(case: dict[str,
 @pytest.mark.turns(3)
 @settings(max_examples=100, deadline=None)
 @given(case=CASES, sizes=SIZES)
-def test_nothing_is_withheld_or_silent_in_many_cases(case: dict[str, Any], sizes: list[int]) -> None:
-    check_told_before(case, sizes)
+def test_nothing_is_withheld_or_silent_in_many_cases(case: dict[str, Any], sizes: list[Any]) -> None:
+    task = check_told_before(case, sizes)
+    if task is not None:
+        check_never_silent(task)
 
 
-def check_told_before(case: dict[str, Any], sizes: list[int]) -> None:
+def check_never_silent(task: Task) -> None:
+    """A device that has spent nothing answers in every window, whatever it answers."""
+    moment = [0.0]
+    start = (TODAY - date(1970, 1, 1)) / timedelta(1) * 86400.0
+    with TemporaryDirectory() as folder:
+        ledger = Ledger(Path(folder) / "ledger", clock=lambda: moment[0])
+        for window in range(task.count):
+            moment[0] = start + window * task.days * 86400 + 3600
+            assert ledger.answer(task, None, url="https://collect.example.org").answered, window
+
+
+def check_told_before(case: dict[str, Any], sizes: list[Any]) -> Task | None:
     """Either it cannot be opened and says why, or devices take all windows and the chance of silence is told."""
     case = {**case, "groups": [{**each, "name": f"g{i}"} for i, each in enumerate(case["groups"])]}
-    made = asked([one(k, i) for i, k in enumerate(sizes)], **case)
+    made = asked([kind_of(size, i) for i, size in enumerate(sizes)], **case)
     found = outlook(made)
     told = lines(found)
     if not found.possible:
@@ -191,7 +212,7 @@ def check_told_before(case: dict[str, Any], sizes: list[int]) -> None:
         assert any("They would all decline." in line for line in told["cautions"])
         with pytest.raises(ParameterError, match="windows"):
             task_of(made, SELF, today=TODAY)
-        return
+        return None
     task = Task.load(task_of(made, SELF, today=TODAY))
     assert task.epsilon * task.count <= min(DEVICE_YEAR, task.most)
     assert found.fits or found.asked.later is not None
@@ -200,8 +221,32 @@ def check_told_before(case: dict[str, Any], sizes: list[int]) -> None:
     assert found.chance == found.chance_of(task.min_batch)
     if task.min_batch < 100:
         assert found.chance_of(task.min_batch + 1) > 0.01
-    assert any("held back for want of answers" in line for line in told["told"])
+    assert task.memory == "fresh", "what is remembered goes silent where answers change"
+    (chance,) = [line for line in told["told"] if "held back for want of answers" in line]
+    said = math.ceil(100 * found.chance - 1e-9)
+    assert ("below 1%" if found.chance < 0.01 else f"{said}%") in chance
+    likely = (
+        found.answers * min(found.shares.values()) * min((min(each) for each in found.groups.values()), default=1.0)
+    )
+    assert likely > task.min_batch or said > 1, "what will hardly come is never told as sure"
     assert found.grade in GRADES
+    return task
+
+
+def test_what_one_question_each_costs_is_said_and_what_together_would_gain() -> None:
+    """Six questions get a sixth of the people each; from epsilon 1.3 on, asking some together is better."""
+    questions = [one(2, i) for i in range(6)]
+    weak, strong = (outlook(asked(questions, people=6000, protection=e)) for e in (1.0, 2.0))
+    assert strong.gain > 0.02
+    assert weak.gain == 0
+    told = lines(weak)["told"]
+    alone = outlook(asked(questions[:1], people=6000)).known[0]
+    assert weak.alone(weak.worst).half == pytest.approx(alone.half)
+    price = f"known to within about {100 * alone.rounded:g} points instead of {100 * weak.worst.rounded:g} points"
+    assert any(price in line for line in told), told
+    assert not any("Asked together" in line for line in told)
+    assert any("Asked together in one report" in line for line in lines(strong)["told"])
+    assert not any("What that costs" in line for line in lines(outlook(asked(questions[:1], people=6000)))["told"])
 
 
 def test_devices_answer_every_window_of_what_is_recommended(tmp_path: Path) -> None:

@@ -101,6 +101,20 @@ class Outlook:
         """How well a question will be known for a part of the people."""
         return self._known(item, part)
 
+    def alone(self, known: Known) -> Known:
+        """How well a question would be known if it were the only one."""
+        reports = known.reports / self.shares[known.question]
+        return replace(known, reports=reports, half=known.half * math.sqrt(self.shares[known.question]))
+
+    @cached_property
+    def gain(self) -> float:
+        """The part of the errors that would go if some questions were asked together, in one report; 0 if none."""
+        words = words_of(self.asked, self.asked.language)
+        items = {item.name: described(item, words, self.asked.protection) for item in self.asked.questions}
+        weights = {item.name: item.weight for item in self.asked.questions}
+        totals = survey(items, epsilon=self.asked.protection, weights=weights).alternatives
+        return 1 - math.sqrt(min(totals.values()) / totals["one"])
+
     @property
     def worst(self) -> Known:
         """The question that will be known worst."""

@@ -65,7 +65,7 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
         told.append(f"{title}{_about(each, item, say)} ({say('out.grade.' + each.grade)})")
     told += [say("out.ticked")] if any(item.kind == "several" for item in asked.questions) else []
     if len(asked.questions) > 1:
-        told.append(say("out.dealt", n=len(asked.questions)))
+        told += [say("out.dealt", n=len(asked.questions)), *_price(found, say)]
     percent = say.language.share(100 * sure(asked.protection))
     told.append(say("out.protection", level=say(f"level.{level_of(asked.protection)}"), percent=percent))
     if asked.windows > 1:
@@ -85,6 +85,15 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
     warned = [in_words(fault, say) for fault in cautions(asked)]
     warned += [say("out.rough")] if batch < 100 else []
     return {"told": told, "cautions": warned + ways(found, say), "grade": found.grade, "possible": found.possible}
+
+
+def _price(found: Outlook, say: Texts) -> list[str]:
+    """What it costs that each person is asked one question, and what asking some of them together would gain."""
+    worst = found.worst
+    item, alone = found.asked.item(worst.question), found.alone(worst)
+    told = [say("out.price", question=item.text, alone=half(alone, item, say), half=half(worst, item, say))]
+    gain = math.floor(100 * found.gain)
+    return told + ([say("out.joint", percent=say.language.share(gain))] if gain >= 1 else [])
 
 
 def ways(found: Outlook, say: Texts) -> list[str]:
