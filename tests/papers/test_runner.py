@@ -13,6 +13,7 @@ import pytest
 
 from deniable.errors import DeniableError, MissingExtraError, ParameterError
 from deniable.papers import runner
+from deniable.papers.beside import APART, SAME, together
 from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Claim, Context, Figure, LeftOut, Paper, Rows
 from deniable.papers.rules import Condition, Rule, Verdict
@@ -363,7 +364,7 @@ def test_verdicts_of_two_runs_stand_beside_each_other(tmp_path: Path, monkeypatc
     one = reproduce("toy", out=tmp_path / "1")
     same = reproduce("toy", out=tmp_path / "2", seed=2, against=tmp_path / "1")
     assert one.against == ()
-    assert [row["together"] for row in same.against] == ["the same"] * 4
+    assert [row["together"] for row in same.against] == [SAME] * 4
     other = (
         Claim("a", "it holds", "Eq. 1", 0.5, replace(RULE, note="why"), says(x=-1, rows=0)),
         Claim("b", "it does not", "Eq. 2", "x < y", Rule((Condition("x", ">", 1),)), says(x=-1, rows=0)),
@@ -372,11 +373,12 @@ def test_verdicts_of_two_runs_stand_beside_each_other(tmp_path: Path, monkeypatc
     monkeypatch.setattr(runner, "PAPERS", {"toy": toy(claims=other)})
     found = reproduce("toy", out=tmp_path / "3", against=tmp_path / "1")
     assert [(row["verdict"], row["other"], row["together"]) for row in found.against] == [
-        ("refuted", "reproduced", "not decided"),
+        ("refuted", "reproduced", APART),
         ("refuted", "refuted", "by another rule there"),
         ("reproduced", "", "not in the other run"),
     ]
     assert found.document()["against"] == list(found.against)
+    assert together(found.against[0][key] for key in ("verdict", "other")).startswith(APART)
     with (tmp_path / "3" / "verdicts.csv").open(newline="") as lines:
         assert list(csv.DictReader(lines)) == [dict(row) for row in found.against]
 

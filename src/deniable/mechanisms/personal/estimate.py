@@ -20,7 +20,6 @@ from deniable.estimate.linear import SupportPart
 from deniable.estimate.result import Part, Shares
 from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal.laws import Extra, LevelLaw, Linear, calibration_slope
-from deniable.mechanisms.personal.published import blended
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 
 __all__ = [
@@ -186,7 +185,7 @@ def _pbp(counts: LevelCounts, law: LevelLaw) -> tuple[Part, str]:
     """The shares of the levels are public: those that the design was planned with."""
     shares = counts.law.shares
     text = f"with public shares of the levels (PBP): {', '.join(f'{share:.3g}' for share in shares.tolist())}"
-    return SupportPart(counts.share, blended(counts.law, shares), counts.total), text
+    return SupportPart(counts.share, counts.law.mixed(), counts.total), text
 
 
 def linear(counts: LevelCounts, method: str, *, guard: bool = True) -> tuple[Part, str]:

@@ -8,6 +8,7 @@ projected. EMOA is PLDP's own Algorithm 1. Who reports what is in `schemes`.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from deniable.core.support import Support, check_target
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.mechanisms.personal.laws import LevelLaw
 
-__all__ = ["blended", "emoa", "pbp", "ppda", "ppda_covariance", "precision", "rcf", "response_is_better"]
+__all__ = ["emoa", "pbp", "ppda", "ppda_covariance", "precision", "rcf", "response_is_better"]
 
 
 def precision(n: IntArray | FloatArray, support: Support[FloatArray]) -> FloatArray:
@@ -43,15 +44,9 @@ def response_is_better(k: int, level: float) -> bool:
     return k < math.exp(1.5 * level) + math.exp(level) + math.exp(0.5 * level) + 2
 
 
-def blended(law: LevelLaw, shares: FloatArray) -> Support[float]:
-    """Support of a report whose sender's level is one of `shares`, nobody knowing which."""
-    p, q, gap, p_not, q_not = (float(shares @ law.of(name)) for name in ("p", "q", "gap", "p_not", "q_not"))
-    return Support(p, q, gap, p_not, q_not, *(float(shares @ law.of(name)) for name in ("both_one", "both_none")))
-
-
 def pbp(law: LevelLaw, share: FloatArray, shares: FloatArray) -> FloatArray:
     """The estimate with shares of the levels that are public [PLDP Eq. 3]; `share` is that of supporting reports."""
-    return np.asarray(blended(law, shares).unbias(share))
+    return np.asarray(replace(law, shares=shares).mixed().unbias(share))
 
 
 def ppda(share: FloatArray, q: float) -> FloatArray:

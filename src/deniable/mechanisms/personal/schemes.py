@@ -31,14 +31,15 @@ from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.personal.estimate import estimate_shares, linear
+from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.mechanisms.personal.levels import check_levels, check_shares
 from deniable.mechanisms.personal.plain import Personal
-from deniable.mechanisms.personal.published import blended, emoa, ppda, ppda_covariance, precision, response_is_better
+from deniable.mechanisms.personal.published import emoa, ppda, ppda_covariance, precision, response_is_better
 from deniable.mechanisms.protocol import Protocol, Step
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, stream_of
 
-__all__ = ["Apldp", "Auem", "Emoa", "LevelScheme", "Pbp", "Ppda", "Rcf", "fit_emoa", "make_scheme"]
+__all__ = ["HiddenLevels", "PublicLevels", "fit_emoa", "make_scheme"]
 
 _LEVELS = 10
 """How many levels there are unless they are given: as many as in the experiments of PLDP, equally far apart."""
@@ -48,6 +49,7 @@ _LEVEL_EPSILON = 0.3
 
 def make_scheme(
     cls: type[LevelScheme],
+    scheme: str,
     *,
     epsilon: float,
     domain: Domain,
@@ -62,7 +64,7 @@ def make_scheme(
     weights = check_shares(shares, len(told))
     order = sorted(range(len(told)), key=told.__getitem__)
     kept = tuple(told[i] for i in order), tuple(weights[i] for i in order)
-    return cls(epsilon=epsilon, domain=domain, levels=kept[0], weights=kept[1], **own)
+    return cls(epsilon=epsilon, domain=domain, scheme=scheme, levels=kept[0], weights=kept[1], **own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,17 +79,24 @@ class ItemStep(Step[IntArray]):
 class LevelScheme(Protocol[IntArray]):
     """What all of them have: levels, and how many people choose each."""
 
+    scheme: str
     levels: tuple[float, ...]
     weights: tuple[float, ...]
     """Shares of the levels."""
+    family: ClassVar[str] = "levels"
     only_simulated: ClassVar[str] = (
         "It is here for comparison, in simulations. Collect with pldp, which protects levels too."
     )
 
     @property
+    def name(self) -> str:
+        """The name that papers give it."""
+        return self.scheme
+
+    @property
     def params(self) -> dict[str, Any]:
-        """See `Protocol.params`."""
-        own = super().params
+        """See `Protocol.params`; `shares` are those of the levels."""
+        own = {name: value for name, value in super().params.items() if name != "scheme" and value is not None}
         return {"levels": own.pop("levels"), "shares": own.pop("weights"), **own}
 
     def people(self, data: IntArray) -> int:
@@ -130,15 +139,15 @@ class LevelsPart(NormalPart):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rcf(LevelScheme):
-    """Everybody at a level answers SUE of that level; estimates of all levels are combined by their variances.
+class PublicLevels(LevelScheme):
+    """RCF: everybody at a level answers SUE of that level; estimates of all levels are combined by their variances.
+
+    APLDP: the same, with randomised response at levels where its error is lower than that of SUE.
 
     >>> import deniable as dn
     >>> [step.mechanism.epsilon for step in dn.protocol("rcf", levels="0.5,1", k=8).outline]
     [0.5, 1.0]
     """
-
-    family: ClassVar[str] = "rcf"
 
     @property
     def protection(self) -> Protection:
@@ -148,6 +157,8 @@ class Rcf(LevelScheme):
 
     def at_level(self, level: float) -> SupportMechanism:
         """The mechanism of one level."""
+        if self.scheme == "apldp" and response_is_better(self.k, level):
+            return GRR(epsilon=level, domain=self.domain)
         return Unary.symmetric(epsilon=level, domain=self.domain)
 
     @property
@@ -176,46 +187,55 @@ class Rcf(LevelScheme):
         return replace(pooled, parts={"frequency": LevelsPart(part, pooled.n)}, steps=(told,))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Apldp(Rcf):
-    """The same, with randomised response at levels where its error is lower than that of SUE."""
-
-    family: ClassVar[str] = "apldp"
-
-    def at_level(self, level: float) -> SupportMechanism:
-        if response_is_better(self.k, level):
-            return GRR(epsilon=level, domain=self.domain)
-        return super().at_level(level)
-
-
 # ---- levels are hidden
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PpdaPart(NormalPart):
+    """PPDA's estimates with first-order variances."""
+
+    value: FloatArray
+    law: LevelLaw
+    n: float
+    extra: int
+    """How many bits nobody holds."""
+
+    def variance(self, target: Target) -> FloatArray:
+        return np.asarray(np.diagonal(self.covariance(target)).copy())
+
+    def covariance(self, target: Target) -> FloatArray:
+        f = np.clip(self.value, 0, 1)
+        return ppda_covariance(self.law, f / max(float(f.sum()), 1.0), self.n, self.extra, target)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HiddenLevels(LevelScheme):
-    """One report from everybody, by SUE of their own level."""
+    """One report from everybody, by SUE of their own level.
 
-    fitted: ClassVar[bool] = False
-    """Whether estimates are biased, being fitted."""
+    PBP: no level is sent; the shares of the levels are public [PLDP Eq. 3]. PPDA: no level is sent; bits that nobody
+    holds, as many as there are values, tell q. AUEM: levels are told noisily; their shares are estimated [PLDP Eq. 3
+    and 4], with no guard against a small p - q. EMOA: PLDP Algorithm 1 from where AUEM ends; it reads every report, and
+    its errors are not known.
+    """
+
+    level_epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.scheme in ("auem", "emoa") and self.level_epsilon is None:
+            object.__setattr__(self, "level_epsilon", _LEVEL_EPSILON)
 
     @property
     def shares(self) -> tuple[float, ...]:
         return (1.0,)
 
-    def _told(self) -> dict[str, Any]:
-        """What is sent about levels."""
-        return {"level_report": "none"}
-
-    @property
-    def answers(self) -> Domain:
-        """What bits stand for."""
-        return self.domain
-
     @cached_property
     def mechanism(self) -> Personal:
-        """What everybody answers."""
-        made = {"epsilon": self.epsilon, "domain": self.answers, "levels": self.levels, "base": "sue"}
-        return Personal(**made, shares=self.weights, **self._told())  # type: ignore[arg-type]
+        """What everybody answers; for PPDA as many values that nobody holds come after the others."""
+        told = "none" if self.level_epsilon is None else "response"
+        domain = Domain.of(2 * self.k) if self.scheme == "ppda" else self.domain
+        made: dict[str, Any] = {"epsilon": self.epsilon, "domain": domain, "levels": self.levels, "base": "sue"}
+        return Personal(**made, level_report=told, level_epsilon=self.level_epsilon, shares=self.weights)
 
     @property
     def protection(self) -> Protection:
@@ -227,104 +247,38 @@ class HiddenLevels(LevelScheme):
         return (ItemStep(name="answers", share=1.0, mechanism=self.mechanism),)
 
     def next(self, tallies: Sequence[Tally]) -> Step[IntArray] | Estimate:
+        """The estimate from the one tally."""
         require(len(tallies) == 1, "tallies", len(tallies), "that of the one step")
         check_tally(self.mechanism, tallies[0])
-        part, text = self.estimated(tallies[0])
-        return self._estimate(tallies[0], part, text)
-
-    def estimated(self, tally: Tally) -> tuple[Part, str]:
-        """The shares, and what was done."""
-        raise NotImplementedError
-
-    def _estimate(self, tally: Tally, part: Part, text: str) -> Estimate:
-        labels = self.domain.labels_or_numbers
-        bias = ("fitted",) if self.fitted else ()
-        return Estimate(labels, {"frequency": part}, tally.n, self.mechanism.design, tally.simulated, (text,), bias)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pbp(HiddenLevels):
-    """No level is sent; the shares of the levels are public [PLDP Eq. 3]."""
-
-    family: ClassVar[str] = "pbp"
-
-    def estimated(self, tally: Tally) -> tuple[Part, str]:
-        m = self.mechanism
-        support = blended(m.law_effective, np.array(self.weights))
-        return SupportPart(m.level_counts(tally).share, support, tally.n), "PBP: p and q by public shares of the levels"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PpdaPart(NormalPart):
-    """PPDA's estimates with first-order variances."""
-
-    value: FloatArray
-    scheme: Ppda
-    n: float
-
-    def variance(self, target: Target) -> FloatArray:
-        return np.asarray(np.diagonal(self.covariance(target)).copy())
-
-    def covariance(self, target: Target) -> FloatArray:
-        f = np.clip(self.value, 0, 1)
-        law = self.scheme.mechanism.law_effective
-        return ppda_covariance(law, f / max(float(f.sum()), 1.0), self.n, self.scheme.extra, target)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ppda(HiddenLevels):
-    """No level is sent; bits that nobody holds, as many as there are values, tell q."""
-
-    family: ClassVar[str] = "ppda"
-
-    @property
-    def extra(self) -> int:
-        """How many bits nobody holds."""
-        return self.k
-
-    @property
-    def answers(self) -> Domain:
-        return Domain.of(self.k + self.extra)
-
-    def estimated(self, tally: Tally) -> tuple[Part, str]:
-        share = self.mechanism.level_counts(tally).share
-        q = float(share[self.k :].mean())
-        value = ppda(share[: self.k], q)
-        return PpdaPart(value, self, tally.n), f"PPDA: q = {q:.4g} by {self.extra} bits that nobody holds"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Auem(HiddenLevels):
-    """Levels are told noisily; their shares are estimated [PLDP Eq. 3 and 4], with no guard against a small p - q."""
-
-    level_epsilon: float = _LEVEL_EPSILON
-    family: ClassVar[str] = "auem"
-
-    def _told(self) -> dict[str, Any]:
-        return {"level_report": "response", "level_epsilon": self.level_epsilon}
-
-    def estimated(self, tally: Tally) -> tuple[Part, str]:
-        return linear(self.mechanism.level_counts(tally), "auem", guard=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Emoa(Auem):
-    """PLDP Algorithm 1 from where AUEM ends; it reads every report, and its errors are not known."""
-
-    family: ClassVar[str] = "emoa"
-    fitted: ClassVar[bool] = True
+        return self._estimate(tallies[0], *self._estimated(tallies[0]))
 
     def run(self, data: IntArray, rng: Stream) -> tuple[Estimate, list[Step[IntArray]], list[Tally]]:
-        """See `Protocol.run`: one step, whose reports are kept."""
+        """See `Protocol.run`: one step, whose reports EMOA keeps."""
+        if self.scheme != "emoa":
+            return super().run(data, rng)
         step = self.first()
         reports = step.privatize(data, stream_of(rng))
         tally = self.mechanism.tally(reports)
-        part, text = fit_emoa(self.mechanism, tally, reports.columns)
-        return self._estimate(tally, part, text), [step], [tally]
+        return self._estimate(tally, *fit_emoa(self.mechanism, tally, reports.columns)), [step], [tally]
 
-    def estimated(self, tally: Tally) -> tuple[Part, str]:
+    def _estimated(self, tally: Tally) -> tuple[Part, str]:
+        """The shares, and what was done."""
+        m = self.mechanism
+        counts = m.level_counts(tally)
+        if self.scheme == "pbp":
+            return SupportPart(counts.share, m.law_effective.mixed(), tally.n), "PBP: public shares of the levels"
+        if self.scheme == "ppda":
+            q = float(counts.share[self.k :].mean())
+            part = PpdaPart(ppda(counts.share[: self.k], q), m.law_effective, tally.n, self.k)
+            return part, f"PPDA: q = {q:.4g} by {self.k} bits that nobody holds"
         hint = "dn.protocol('emoa', ...).run(values, rng), or of pldp m.fit(reports, method='emoa')."
-        raise ParameterError("emoa reads every report; a tally does not keep them.", hint)
+        if self.scheme == "emoa":
+            raise ParameterError("emoa reads every report; a tally does not keep them.", hint)
+        return linear(counts, "auem", guard=False)
+
+    def _estimate(self, tally: Tally, part: Part, text: str) -> Estimate:
+        labels, bias = self.domain.labels_or_numbers, ("fitted",) if self.scheme == "emoa" else ()
+        return Estimate(labels, {"frequency": part}, tally.n, self.mechanism.design, tally.simulated, (text,), bias)
 
 
 def fit_emoa(m: Personal, tally: Tally, columns: Columns) -> tuple[Part, str]:

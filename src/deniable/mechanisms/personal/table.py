@@ -11,7 +11,7 @@ from deniable.mechanisms.entry import Entry, Traits
 from deniable.mechanisms.personal.costs import pull_levels, work_levels
 from deniable.mechanisms.personal.make import largest_level, make_personal
 from deniable.mechanisms.personal.plain import Personal
-from deniable.mechanisms.personal.schemes import Apldp, Auem, Emoa, LevelScheme, Pbp, Ppda, Rcf, make_scheme
+from deniable.mechanisms.personal.schemes import HiddenLevels, PublicLevels, make_scheme
 from deniable.mechanisms.personal.sensitive import PersonalUtility
 
 __all__ = ["ROWS"]
@@ -33,11 +33,12 @@ _RECONSTRUCTED = "comparison in simulations: a reconstruction, its article was n
 _PRINTED = "comparison in simulations: as printed"
 
 
-def _scheme(cls: type[LevelScheme], summary: str, best_for: str, *own: str) -> Entry:
+def _scheme(name: str, summary: str, best_for: str, *own: str) -> Entry:
     """A scheme that is simulated only; its form is the paper's, and there is no other."""
+    cls = PublicLevels if name in ("rcf", "apldp") else HiddenLevels
     return Entry(
         cls,
-        partial(make_scheme, cls),
+        partial(make_scheme, cls, name),
         summary,
         "PLDP App. A.5" if best_for == _RECONSTRUCTED else "PLDP Sec. 5 and 6",
         best_for,
@@ -95,16 +96,16 @@ ROWS: Mapping[str, Entry] = {
         traits=Traits(work_levels, pull_levels),
         default_epsilon=lambda options: largest_level(options["levels"]),
     ),
-    "rcf": _scheme(Rcf, "levels are public; SUE at each of them, combined by their variances (RCF)", _RECONSTRUCTED),
+    "rcf": _scheme("rcf", "levels are public; SUE at each of them, combined by their variances (RCF)", _RECONSTRUCTED),
     "apldp": _scheme(
-        Apldp, "levels are public; randomised response or SUE at each, whichever is better (APLDP)", _RECONSTRUCTED
+        "apldp", "levels are public; randomised response or SUE at each, whichever is better (APLDP)", _RECONSTRUCTED
     ),
     "ppda": _scheme(
-        Ppda, "no level is sent; bits that nobody holds tell how much noise there is (PPDA)", _RECONSTRUCTED
+        "ppda", "no level is sent; bits that nobody holds tell how much noise there is (PPDA)", _RECONSTRUCTED
     ),
-    "pbp": _scheme(Pbp, "no level is sent; the shares of the levels are public (PBP)", _RECONSTRUCTED),
+    "pbp": _scheme("pbp", "no level is sent; the shares of the levels are public (PBP)", _RECONSTRUCTED),
     "auem": _scheme(
-        Auem, "levels are told noisily; their shares are estimated, without a guard (AUEM)", _PRINTED, "level_epsilon"
+        "auem", "levels are told noisily; their shares are estimated, without a guard (AUEM)", _PRINTED, "level_epsilon"
     ),
-    "emoa": _scheme(Emoa, "the same reports, by PLDP's Algorithm 1 (EMOA)", _PRINTED, "level_epsilon"),
+    "emoa": _scheme("emoa", "the same reports, by PLDP's Algorithm 1 (EMOA)", _PRINTED, "level_epsilon"),
 }
