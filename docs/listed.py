@@ -118,10 +118,29 @@ def decisions() -> str:
     return "\n".join(textwrap.fill(item, 118, subsequent_indent="  ", break_on_hyphens=False) for item in items)
 
 
+def gallery() -> str:
+    """The pictures that are drawn by code, each with its code."""
+    text = (DOCS / "make_pictures.py").read_text("utf-8")
+    body = ast.parse(text).body
+    functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+    charts = next(
+        node.value for node in body if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "CHARTS"
+    )
+    assert isinstance(charts, ast.Dict)
+    parts = []
+    for key, value in zip(charts.keys, charts.values, strict=True):
+        name, function = ast.literal_eval(key or ast.Constant("")), functions[ast.unparse(value)]
+        said = (ast.get_docstring(function) or "").splitlines()[0].rstrip(".")
+        code = ast.get_source_segment(text, function)
+        parts.append(f"### {said}\n\n![{said}](pictures/{name}.png)\n\n```py\n{code}\n```")
+    return "\n\n".join(parts)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "api": api,
     "api-client": api_client,
     "decisions": decisions,
+    "gallery": gallery,
     "page-routes": page_routes,
     "problems": problems,
     "rejections": rejections,

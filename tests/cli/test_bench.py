@@ -28,6 +28,8 @@ def test_designs_side_by_side(run: Any, tmp_path: Path) -> None:
         assert row["forged"] > 0
         assert row["bytes"] == 1
         assert row["gap"] is not None
+    own = run("compare", "grr:epsilon=2", "grr", "--epsilon", 1, "--k", 6, "--json").json["designs"]
+    assert [row["epsilon"] for row in own] == [2.0, 1.0], "what a design has of its own counts"
     text = run("compare", "grr", "brr:points=4", "--epsilon", 1, "--k", 4).out
     assert "best guess" in text
     assert "brr:points=4        1" in text

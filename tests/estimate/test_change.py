@@ -52,6 +52,9 @@ def test_the_statistic_is_the_one_of_the_page() -> None:
     assert told.pvalue == pytest.approx(chi2.sf(wanted, 3))
     np.testing.assert_allclose(told.slope, b)
     assert told.change == found[2].compare(found[0])
+    theirs = trend(found, at, target="reporters")
+    assert theirs.change == found[2].compare(found[0], target="reporters")
+    assert (theirs.change.stderr < told.change.stderr).all()
     assert told.n == sizes
     assert told.document()["first_to_last"]["value"] == told.change.value.tolist()
     assert trend(found, at) == told

@@ -128,3 +128,65 @@ def test_bins_without_covariances_are_told_the_most_that_they_can_be() -> None:
 
     spread = np.array([4.0, 9.0, 16.0, 25.0])
     assert _summed(spread, np.array([0, 2])).tolist() == [25.0, 81.0]
+
+
+# ---- many people, and other units
+
+MANY = 40_000
+"""So many that intervals are those of the normal distribution."""
+
+
+def estimated(name: str, case: Mapping[str, Any], n: int = MANY) -> dn.Estimate:
+    """Of people with all answers, the first ones more often."""
+    m = dn.mechanism(name, **case)
+    items = np.minimum(np.arange(n) % 7, np.arange(n) % 5) % m.k
+    return m.estimate(m.tally(m.privatize_items(items, dn.simulation(3))))
+
+
+@pytest.mark.parametrize(("name", "case"), ONE_OF_EACH, ids=[name for name, _ in ONE_OF_EACH])
+def test_intervals_of_many_people_are_as_wide_as_their_standard_errors(name: str, case: Mapping[str, Any]) -> None:
+    """Where nothing is cut off and nothing is noted, an interval is about value +- 1.96 standard errors."""
+    seen, cautious = 0, name == "duchi"  # one bit does not tell how unlike the values are
+    found = estimated(name, case)
+    for part in found.parts:
+        one = found[part]
+        for target in ("reporters", "population")[cautious:]:
+            ends, error = one.interval(0.95, target), 1.959964 * np.sqrt(one.variance(target))
+            low, high = one.range or (0.0, 1.0)
+            inside = (ends.low > low) & (ends.high < high) & (error > 0)
+            told = (ends.high - ends.low)[inside] / (2 * error[inside])
+            seen += told.size
+            assert told == pytest.approx(np.ones(told.size), abs=0.1), f"{part}, {target}"
+    assert seen > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "case", "option"),
+    [
+        ("kv-ss", {"k": 4, "epsilon": 2.0, "length": 2}, "range"),
+        ("privkv", {"k": 3, "epsilon": 2.0}, "range"),
+        ("hm", {"points": 4, "epsilon": 1.0}, "interval"),
+        ("duchi", {"points": 4, "epsilon": 1.0}, "interval"),
+        ("pm", {"points": 4, "epsilon": 1.0}, "interval"),
+    ],
+)
+def test_means_in_other_units_have_errors_in_these_units(name: str, case: dict[str, Any], option: str) -> None:
+    """The same reports of values from -1 to 1 and from 0 to 10: everything is five times as large, and five more."""
+    one, ten = (estimated(name, case | {option: ends}, 3000)["mean"] for ends in ("-1,1", "0,10"))
+    assert ten.value == pytest.approx(5 + 5 * one.value)
+    for target in ("reporters", "population"):
+        assert ten.variance(target) == pytest.approx(25 * one.variance(target))
+        ends, wide = one.interval(0.9, target), ten.interval(0.9, target)
+        assert wide.low == pytest.approx(5 + 5 * ends.low)
+        assert wide.high == pytest.approx(5 + 5 * ends.high)
+
+
+@pytest.mark.parametrize("name", ["grr", "ss", "hr", "pgr"])
+def test_the_covariance_of_an_estimate_is_that_of_its_mechanism_at_the_estimate(name: str) -> None:
+    """Also where third values add to the chance that a report supports a pair."""
+    m: Any = dn.mechanism(name, k=6, epsilon=1.0)
+    e = m.estimate(m.tally(m.privatize_items(np.arange(3000) ** 2 % 5, dn.simulation(2))))
+    apart = ~np.eye(6, dtype=bool)
+    for target in ("reporters", "population"):
+        wanted = m.covariance(e.value, e.n, target)
+        assert e.covariance(target)[apart] == pytest.approx(wanted[apart], rel=1e-6, abs=1e-12)

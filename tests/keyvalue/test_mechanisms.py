@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ import deniable as dn
 from deniable.collect.reports import Reports
 from deniable.core.domain import Domain
 from deniable.mechanisms.keyvalue.base import KeyValue
-from deniable.mechanisms.keyvalue.estimate import MeanPart, score, shrink_means
+from deniable.mechanisms.keyvalue.estimate import GroupCounts, MeanPart, keyvalue_parts, score, shrink_means
+from deniable.mechanisms.keyvalue.laws import Signal, alone
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.signed import SignedUnaryEncoding
 from deniable.testing import StreamWords
@@ -328,3 +330,33 @@ def test_closed_forms_beyond_what_can_be_sampled() -> None:
         m = make(name, epsilon=60.0, k=Domain.of(10).k)
         assert m.refusal is not None
         assert 0 <= m.properties()["variance"] < 100
+
+
+def test_what_is_told_by_chance_is_taken_off_by_how_often_it_was_asked() -> None:
+    """Where it is left to chance how many reports speak of a key, those that did count, not those expected."""
+    signal = Signal.of(Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), asked=Fraction(1, 2))
+    (group,) = alone(signal)
+    given: Any = (np.array([100.0]), np.array([20]), np.array([10]))
+    assert GroupCounts(group, *given, asked=np.array([80])).frequency == pytest.approx((30 - 80 / 4) / (100 * 0.5))
+    assert GroupCounts(group, *given).frequency == pytest.approx((30 - 100 / 4) / (100 * 0.5))
+
+
+def test_the_spread_of_a_mean_is_that_of_the_enumerated_reports() -> None:
+    """All three answers of people who have the key with value 1, and of others: variance of total - m frequency."""
+    s, r, a = Fraction(1, 2), Fraction(1, 8), Fraction(1, 4)
+    (group,) = alone(Signal.of(s, r, a))
+    n, f = 1000, 0.4
+    step, gain = float(s + r - a), float(s - r)
+    held = {1: float(s), -1: float(r), 0: float(1 - s - r)}
+    idle = {1: float(a / 2), -1: float(a / 2), 0: float(1 - a)}
+    square = sum(
+        share * chance * (x / gain - (abs(x) - float(a)) / step) ** 2
+        for share, law in ((f, held), (1 - f, idle))
+        for x, chance in law.items()
+    )
+    seen, signed = n * (float(a) + f * step), n * f * gain
+    counts: Any = (np.array([float(n)]), np.array([(seen + signed) / 2]), np.array([(seen - signed) / 2]))
+    mean = keyvalue_parts([GroupCounts(group, *counts)], n, None, (-1.0, 1.0))["mean"]
+    assert isinstance(mean, MeanPart)
+    assert mean.value == pytest.approx([1.0])
+    assert (mean.spread[0] + mean.spread[1]) * n == pytest.approx([square])

@@ -333,6 +333,19 @@ def test_a_signed_address_is_the_only_one(ledger: Ledger) -> None:
     assert ledger.take(task, url="https://a.example").new
 
 
+def test_the_budget_of_the_first_task_holds_for_its_collector(tmp_path: Path, clock: Clock) -> None:
+    """Who says at most 2 with the first task does not get 3 with the next, though the device would give 10."""
+    ledger = Ledger(tmp_path / "ledger", clock=clock, collector=10)
+    ledger.answer(signed(budget=2), "yes")
+    weeks = {"opens": "2026-11-16", "days": 7, "count": 2}
+    other = {"subject": "dreams", "questions": [[{"name": "q", "text": "Dreaming?", "none": "no"}]]}
+    with pytest.raises(BudgetError, match="this task costs epsilon 2, and of the 2 for this collector in a year 1 is"):
+        ledger.answer(signed(window=weeks, **other), "yes")
+    assert ledger.overview()["left"]["spent"] == 1
+    ledger.answer(signed(**other), "yes")
+    assert ledger.overview()["left"]["spent"] == 2
+
+
 def test_windows_that_never_opened_are_given_back(ledger: Ledger, clock: Clock) -> None:
     two = signed(window={"opens": "2026-11-16", "days": 1, "count": 2})
     ledger.take(two)

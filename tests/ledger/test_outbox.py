@@ -391,3 +391,26 @@ def test_windows_begin_by_the_day_of_the_task_wherever_the_device_is(
     finally:
         monkeypatch.delenv("TZ")
         time.tzset()
+
+
+def test_each_attempt_is_put_off_twice_as_long_up_to_six_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The longest pauses that chance may choose."""
+    monkeypatch.setattr(outbox, "seconds_up_to", lambda most: most)
+    later: list[float] = []
+
+    class Noted:
+        def execute(self, sql: str, given: tuple[float, int, str]) -> None:
+            later.append(given[0])
+
+    db: Any = Noted()
+    for attempts in range(12):
+        outbox.Outbox._put_off(db, outbox._Entry("a", "b", b"", "", attempts), 0.0)
+    assert later == [min(60 * 2**attempts, 6 * 3600) for attempts in range(12)]
+
+
+def test_a_verdict_is_that_of_the_report_itself() -> None:
+    rows = [{"id": "b", "status": "rejected", "reason": "late"}, {"id": "a", "status": "accepted"}]
+    reply = http.Reply(200, {}, json.dumps({"results": rows}).encode())
+    assert outbox.verdict(reply, "a") == ("sent", "")
+    assert outbox.verdict(reply, "b") == ("refused", "late")
+    assert outbox.verdict(reply, "c")[0] == "waiting"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -18,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from mutants.run import Answer, Job, Mutant, Watch, run_all
+from mutants.run import Answer, Job, Mutant, Overlay, Watch, run_all
 
 __all__ = ["Nursery", "pairs"]
 
@@ -67,6 +68,10 @@ class Nursery:
         run_all(self.jobs, self.root, self.at_once, self.done, lambda job, folder: self.try_(session, job, folder))
         return True
 
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """What this plugin does wrong is told; mutants that are left are imported."""
+        sys.stderr.write(f"{excrepr}"[-4000:] + "\n")
+
     def try_(self, session: pytest.Session, job: Job, folder: Path) -> Answer:
         """In a fork: the tests of a job, on the changed functions."""
         config: Any = session.config
@@ -87,6 +92,9 @@ class Nursery:
     def swap(self, mutant: Mutant) -> bool:
         """Give functions their other code; whether all of it could be."""
         path = self.root / mutant.file
+        if mutant.module() not in sys.modules:  # whoever imports it from now on gets the changed text
+            sys.meta_path.insert(0, Overlay(mutant.module(), mutant.text(self.root)))
+            return True
         if any(part in str(path) for part in COMPILED):
             return False
         old, new = (

@@ -288,3 +288,13 @@ def test_laws_agree_with_each_other_for_two_points() -> None:
     one, two = Sliding.ideal(1.0, 2, 1), Lean.ideal(1.0, 2)
     assert (one.pull, one.shift) == pytest.approx((two.pull, two.shift))
     assert one.worst == pytest.approx(two.worst)
+
+
+def test_the_population_s_interval_of_few_reports_is_that_of_the_variance_about_the_mean_tested() -> None:
+    """With n reports the variance about a mean z standard errors away is n/(n - z^2) times that about the one seen."""
+    m = Piecewise.optimal(epsilon=4.0, domain=Grid.of(0, 1, 64))
+    found = m.estimate(counts_of(m, list(range(0, 63, 3)), 2))
+    assert found.n == 21
+    z2 = 1.959963984540054**2
+    ends, spread = found.interval(0.95, "population"), float(found.variance("population")[0])
+    assert (ends.high - ends.low) / 2 == pytest.approx(math.sqrt(z2 * spread * 21 / (21 - z2)), rel=1e-9)

@@ -247,3 +247,18 @@ def test_a_deal_may_have_a_part_in_an_order() -> None:
     found = m.estimate(m.tally(reports))
     assert found["age"].cumulative().value[-1] == pytest.approx(1)
     assert dn.from_design(json.loads(json.dumps(m.design))) == m
+
+
+def test_sums_of_shares_have_the_variances_of_the_covariance() -> None:
+    """Cumulative shares, shares of ranges, and the share of all, which is certain."""
+    m = dn.mechanism("windows", epsilon=1.0, points=8)
+    part: Any = next(iter(m.estimate(m.tally(m.privatize_items(np.arange(900) % 8, dn.simulation(1)))).parts.values()))
+    for target in ("reporters", "population"):
+        spread = part.covariance(target)
+        assert part.prefix_variance(target)[:-1] == pytest.approx([spread[:i, :i].sum() for i in range(1, 8)], rel=1e-9)
+        assert part.prefix_variance(target)[-1] == pytest.approx(0.0, abs=1e-12)
+        for start, stop in ((0, 1), (2, 5), (1, 8)):
+            assert part.sum_variance(start, stop, target) == pytest.approx(
+                spread[start:stop, start:stop].sum(), rel=1e-9
+            )
+        assert part.sum_variance(0, 8, target) == 0.0

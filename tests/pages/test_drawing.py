@@ -257,3 +257,14 @@ def area(path: str) -> float:
     corners = [tuple(map(float, corner.split())) for corner in path.strip("MZ").split("L")]
     pairs = zip(corners, corners[1:] + corners[:1], strict=True)
     return abs(sum(x1 * y2 - x2 * y1 for (x1, y1), (x2, y2) in pairs)) / 2
+
+
+def test_pictures_of_other_labels_are_other_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "_picture", lambda *given: repr(given).encode())
+
+    async def ask() -> list[bytes]:
+        given = [(b"a", ("no", "yes"), "t", "svg"), (b"a", ("nein", "ja"), "t", "svg"), (b"a", None, "u", "svg")]
+        return [await picture(*each) for each in given]
+
+    found = asyncio.run(ask())
+    assert [b"'no', 'yes'" in found[0], b"'nein', 'ja'" in found[1], b"None" in found[2]] == [True] * 3

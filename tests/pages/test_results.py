@@ -8,24 +8,29 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import date, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.collect.codec import load
+from deniable.collect.tally import Tally
 from deniable.core.types import Target
 from deniable.estimate.change import trend
 from deniable.service.ingest import Intake
+from deniable.service.pages import exports
 from deniable.service.release import windows
+from deniable.service.results import words
 from deniable.service.results.flat import flat
 from deniable.service.results.public import charts_of
 from deniable.service.results.reading import estimate_in, published
-from deniable.service.results.view import QuestionView, Wording, views
+from deniable.service.results.view import Cell, QuestionView, Wording, views
 from deniable.service.results.words import shown
 from deniable.service.store.contract import Incoming, Upload
-from deniable.service.texts.catalogue import texts
+from deniable.service.texts.catalogue import bdi, texts
 from deniable.service.texts.languages import LANGUAGES
 from deniable_client.task import Task
 from pages.asks import TODAY, Paged, signed_in, task
@@ -297,3 +302,42 @@ def test_pages_of_results_have_no_fault_for_axe_and_do_not_scroll_sideways(asked
             tab.page.wait_for_selector("#main[data-verified=true]")
             tab.fine()
             context.close()
+
+
+def test_a_chart_is_of_the_question_and_the_window_that_are_asked_for(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def drawn(data: bytes, labels: Any, title: str, kind: str) -> bytes:
+        tally = load(data)
+        assert isinstance(tally, Tally)
+        return json.dumps([list(labels or ()), tally.n, kind]).encode()
+
+    monkeypatch.setattr(exports, "picture", drawn)
+    known, _, found = asked.views()
+    for window, number in ((0, 0), (0, 1), (3, 1)):
+        name = known.questions[number].name
+        (part,) = [each for each in found[window].document["questions"] if each["question"] == name]
+        reply = asked.service.get(f"/tasks/{asked.id}/{window}/{name}.png", asked.headers)
+        assert reply.json == [list(known.questions[number].labels or ()), part["reports"], "png"]
+
+
+def plain(said: Any) -> str:
+    return re.sub("<[^>]+>", "", str(said))
+
+
+def test_rare_answers_years_and_units_in_words() -> None:
+    t = texts("see", "en")
+    rare, usual = (words._share("Blue", Cell(value, 0.0, 0.008), t) for value in (0.004, 0.006))
+    assert rare == t.html("say.rare", answer=bdi("Blue"), high=1), "the upper end, rounded up"
+    assert usual == t.html("say.share", answer=bdi("Blue"), n="1", low="0", high="1")
+    made = Task.load(task([YES], "Which theme?", opens=date(2026, 12, 25), window_days=7, windows=1))
+    assert made.closes == date(2027, 1, 1)
+    assert "2026" in words.citation(made, "Themes", t, "https://example.org/r")
+    change = SimpleNamespace(value=[0.5], stderr=[0.1], interval=lambda level: SimpleNamespace(low=[0.25], high=[0.75]))
+    moments = [SimpleNamespace(cells=[Cell(value, value, value)]) for value in (1.0, 1.5)]
+    view: Any = SimpleNamespace(
+        trend=SimpleNamespace(change=change), pvalue=0.001, level=0.95, published=moments, shown=[0], labels=["a"]
+    )
+    for numbers, told in ((True, "+0.5"), (False, "+50")):
+        view.numbers = numbers
+        assert told in plain(words.trend_claim(view, t, 1)[-1])

@@ -16,7 +16,7 @@ from deniable.estimate.fit import FitOptions
 from deniable.kernels import using
 from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import fit_levels
-from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear
+from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear, plausible_shares
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.published import rcf
 from tiers import every
@@ -259,3 +259,29 @@ def test_combinations_are_unbiased_and_by_size_even_if_levels_depend_on_values()
     estimates = np.array([s.unbias(c / m) for s, c, m in zip(law.supports, depends, n, strict=True)])
     assert np.allclose((n / n.sum()) @ estimates, truth, atol=1e-12)
     assert abs(rcf(law, n, depends)[0] - truth[0]) > 0.05
+
+
+def test_groups_without_reports_have_no_weight() -> None:
+    """Where nobody reported a level, the others are weighted as if there were no such group."""
+    m = made(k=4, levels="0.5,1,2", base="sue", level_epsilon=2.0)
+    tally = m.tally(m.privatize(people(4000), levels=np.resize([0.5, 1, 2], 4000), rng=dn.simulation(3)))
+    counts = m.level_counts(tally)
+    gone = replace(
+        counts, n=np.array([0, *counts.n[1:]]), support=np.array([0 * counts.support[0], *counts.support[1:]])
+    )
+    part, _ = linear(gone, "grouped")
+    assert part.value.sum() == pytest.approx(1.0, abs=0.35)
+    assert abs(part.value - FREQUENCIES).max() < 0.25
+
+
+def test_intervals_are_scaled_by_the_denominator_that_was_estimated() -> None:
+    """The variance is that of numerator - f denominator, over the denominator that the estimate was divided by."""
+    m = made(k=4, levels="0.5,1,2", base="sue", level_epsilon=0.5)
+    counts = m.level_counts(
+        m.tally(m.privatize(people(2000), levels=np.resize([0.5, 1, 2], 2000), rng=dn.simulation(5)))
+    )
+    part, _ = linear(counts, "self")
+    gap = 2 - float(counts.share.sum())  # q = (sum - 1)/(k - 2) and p = 1 - q
+    law = replace(counts.law, shares=plausible_shares(counts))
+    assert abs(law.gap / gap - 1) > 0.01, "the two differ here"
+    assert part._scale == pytest.approx(law.gap / gap)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import pytest
 import deniable as dn
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.answer import Plan
+from deniable.plan.candidates import Wish, _best, _columns
 from deniable.plan.frequency import _Planner
+from deniable.plan.prediction import forged_gain, points
 from deniable.plan.request import request
 from deniable.plan.scoring import WEIGHED, Weights, check_weights, excess, missed
 from tiers import every
@@ -233,3 +236,30 @@ def test_weights_are_read_from_text_and_shared_out() -> None:
     for bad in ({"asr": True}, {"asr": math.nan}, {"asr": -1}, {}, {"asr": 0}, "asr", "asr=1;bits=2", 3, {"asr": "1"}):
         with pytest.raises(dn.ParameterError, match="weights must be"):
             check_weights(None, bad, "mse")  # type: ignore[arg-type]
+
+
+def test_what_is_missed_is_told_of_the_limit_that_is_missed_by_most() -> None:
+    design: Any = SimpleNamespace(bits=6.0, asr=0.05, work=None)
+    assert excess(design, {"bits": 3.0, "asr": 0.1}) == 2.0
+    assert excess(design, {"bits": 3.0, "work": 1.0}) == math.inf
+    assert excess(design, {}) == 0.0
+
+
+def test_forged_reports_that_cannot_gain_gain_nothing() -> None:
+    assert forged_gain(np.array([-2.0, 0.0, 3.0])).tolist() == [0.0, 0.0, 0.03]
+    assert [points(0.1231), points(0.12301), points(0.5)] == ["12.4 pt", "12.4 pt", "50 pt"], "rounded up"
+
+
+def test_a_parameter_outside_all_limits_is_the_closest_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside them the best by its score; an error is that of all n reports."""
+    score = Weights("mse", {"mse": 1.0}).among([SimpleNamespace(mse=1.0)])
+    curve: Any = SimpleNamespace(
+        values=np.arange(4.0), mse=np.array([9.0, 3.0, 5.0, 7.0]), bits=np.array([8.0, 6.0, 4.0, 5.0])
+    )
+    curve.asr = curve.bytes = curve.bits
+    recipe: Any = SimpleNamespace(entry=SimpleNamespace(traits=SimpleNamespace(work=None, pull=None)))
+    asked: Any = SimpleNamespace(targets=1, prior=None)
+    wishes = [Wish(asked, 100, {"bits": most}, score) for most in (2.0, 5.0, 9.0)]
+    assert [_best(curve, recipe, 1.0, wish) for wish in wishes] == [2, 2, 1]
+    assert _best(curve, recipe, 1.0, Wish(asked, 100, {"mse": 0.04, "bits": 9.0}, score)) == 1
+    assert _columns(curve, recipe, 1.0, wishes[0])["mse"].tolist() == [0.09, 0.03, 0.05, 0.07]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.errors import ParameterError
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.run import frames
+from deniable.run.counting import Counted, Counting, _Skips, groups_of
 from deniable.run.inputs import INPUTS
 
 pa = pytest.importorskip("pyarrow")
@@ -98,3 +100,36 @@ def test_the_level_and_strictness_reach_what_a_frame_tells():
     for ask in (frames.tally, frames.estimate):
         with pytest.raises(dn.DeniableError, match="row 120"):
             ask(wrong, m, strict=True)
+
+
+def test_groups_of_two_columns_are_those_of_their_pairs() -> None:
+    """Also where the numbers of their values add up to the same."""
+    batch = pa.record_batch({"a": ["x", "y", "x", "y", "x"], "b": ["u", "u", "v", "v", "u"], "n": [0, 1, 2, 3, 4]})
+    found = {key: (rows.tolist(), part.column("n").to_pylist()) for key, rows, part in groups_of(batch, ["a", "b"])}
+    assert found == {
+        ("x", "u"): ([0, 4], [0, 4]),
+        ("y", "u"): ([1], [1]),
+        ("x", "v"): ([2], [2]),
+        ("y", "v"): ([3], [3]),
+    }
+
+
+def test_the_first_of_each_kind_that_is_skipped_is_told() -> None:
+    """Of several rows, of several batches, and of several counts that are added up."""
+    m = dn.mechanism("grr", epsilon=1.0, k=3)
+    rows = [m.privatize_items(np.array([i % 3]), dn.simulation(i)).row(0) for i in range(3)]
+    counting = Counting(m)
+    counting.add(pa.record_batch({"report": [rows[0], None, rows[1], b"", None]}))
+    assert (counting.result().skipped, counting.result().places) == (
+        {"null": 2, "length": 1},
+        {"null": "row 1", "length": "row 3"},
+    )
+    counting.add(pa.record_batch({"report": [rows[2], None]}), "later row {}".format)
+    found = counting.result()
+    assert (found.reports, found.skipped, found.places["null"]) == (3, {"length": 1, "null": 3}, "row 1")
+    skips = _Skips(False, "row {}".format)
+    skips.add("damaged", np.array([3, 4]), 70)
+    skips.add("damaged", np.array([6]))
+    assert (skips.counts, skips.places) == ({"damaged": 71}, {"damaged": "row 3"})
+    other = Counted(m.empty(), {"design": 1}, {"design": "elsewhere"})
+    assert (found + other).places == {"null": "row 1", "length": "row 3", "design": "elsewhere"}

@@ -117,3 +117,14 @@ def test_every_method_of_the_table_has_somebody_who_does_it() -> None:
 
 def test_help_names_all_methods() -> None:
     assert [name for name in METHODS if name != UNBIASED and name not in re.findall(r"[\w-]+", IN_WORDS)] == []
+
+
+def test_a_fit_takes_all_that_is_counted_or_is_refused(tmp_path: Path) -> None:
+    """A tally beside reports tells too little for a fit of reports: the reports alone are not taken for all."""
+    m = dn.mechanism("oue", epsilon=1.0, k=4)
+    parts = [m.privatize_items(np.arange(400) % 4, dn.simulation(seed)) for seed in (1, 2)]
+    (tmp_path / "reports").write_bytes(dn.dump(parts[0]))
+    (tmp_path / "tally").write_bytes(dn.dump(m.tally(parts[1])))
+    assert estimate_files([str(tmp_path / "reports")], "em").n == 400
+    with pytest.raises(ParameterError):
+        estimate_files([str(tmp_path / "reports"), str(tmp_path / "tally")], "em")

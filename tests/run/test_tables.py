@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.collect.parquet import LAYOUTS, TableReader, fingerprint, write_table
+from deniable.collect.parquet import LAYOUTS, TableReader, fingerprint, metadata_of, write_table
 from deniable.run.counting import Counting, head_of
 from deniable.run.local import count_files, privatize_file, tally_files
 
@@ -132,3 +132,45 @@ def test_a_header_that_is_not_ours_is_refused(tmp_path):
         pq.write_table(pa.table([[b"\x01"]], schema=schema), path)
         with pytest.raises(dn.FormatError):
             count_files([path])
+
+
+def test_parts_of_one_folder_count_once_each_and_a_copy_of_the_folder_does_not(tmp_path):
+    """Files that were written together share an id: the same one in another folder is a copy."""
+    whole = reports_of(GRR, 300)
+    for folder in ("first", "copy"):
+        (tmp_path / folder).mkdir()
+        for number in range(3):
+            path = str(tmp_path / folder / f"{number}.parquet")
+            write_table(path, head_of(GRR, id=IDS[0]), [whole[100 * number : 100 * (number + 1)]])
+            found = pq.read_table(path)
+            ((name, _),) = [each for each in found.schema.metadata.items() if b'"design"' in each[1]]
+            pq.write_table(
+                found.replace_schema_metadata({name: metadata_of(head_of(GRR, id=IDS[0]), parts=True)}), path
+            )
+    assert count_files([str(tmp_path / "first")]).tally.n == 300
+    with pytest.raises(dn.MergeError, match="counted already"):
+        count_files([str(tmp_path / "first"), str(tmp_path / "copy")])
+
+
+def test_files_from_a_seed_repeat_byte_for_byte_and_others_do_not(tmp_path):
+    (tmp_path / "values").write_text("1\n2\n" * 50)
+    made = []
+    for number, rng in enumerate((dn.simulation(1), dn.simulation(1), None, None)):
+        privatize_file(GRR, str(tmp_path / "values"), str(tmp_path / f"{number}.bin"), format="lines", rng=rng)
+        made.append((tmp_path / f"{number}.bin").read_bytes())
+    assert made[0] == made[1]
+    assert made[2] != made[3]
+
+
+def test_rows_of_one_person_stay_together_and_parts_of_files_in_their_order():
+    """What executors of Spark do, without it: batches end where a person does, tasks hold neighbours."""
+    tasks = pytest.importorskip("deniable.run.spark.tasks")
+    parts = pytest.importorskip("deniable.run.spark.parts")
+    users = ["a", "a", "b", "b", "b", "c", "c"]
+    batches = [pa.record_batch({"user": users[i : i + 3], "n": list(range(i, min(i + 3, 7)))}) for i in (0, 3, 6)]
+    found = [table.column("user").to_pylist() for table in tasks._whole_people(batches, "user")]
+    assert found == [["a", "a"], ["b", "b", "b"], ["c", "c"]]
+    for sizes, count in (([1.0, 1.0, 0.0], 2), ([5.0, 1.0, 1.0, 1.0], 3), ([1.0] * 7, 3)):
+        shares = parts._shares(list(range(len(sizes))), sizes, count)
+        assert [each for share in shares for each in share] == list(range(len(sizes)))
+        assert 1 <= len(shares) <= count

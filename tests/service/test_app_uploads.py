@@ -515,3 +515,17 @@ def test_what_is_unpacked_is_memory_that_is_held() -> None:
     assert zipped(service, id, packed).status == 200
     assert seen[0] >= len(plain) + len(packed)
     assert service.collector.held.now == 0
+
+
+def test_a_time_at_the_end_of_a_bucket_is_inside_it() -> None:
+    metrics = Metrics({})
+    for seconds in (0.001, 0.0011, 10.0, 10.1):
+        metrics.uploaded(seconds)
+    found = dict(re.findall(r'bucket\{le="([^"]+)"\} (\d+)', metrics.text()))
+    assert {end: int(found[end]) for end in ("0.001", "0.002", "5.0", "10.0", "+Inf")} == {
+        "0.001": 1,
+        "0.002": 2,
+        "5.0": 2,
+        "10.0": 3,
+        "+Inf": 4,
+    }

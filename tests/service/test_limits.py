@@ -20,6 +20,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import FormatError
+from deniable.service import collector as collecting
 from deniable.service import ingest
 from deniable.service.http.bodies import room_of_reports
 from deniable.service.http.connections import connections
@@ -494,5 +495,73 @@ def test_one_flight_is_for_all_who_wait_and_errors_are_not_kept() -> None:
         assert await flights.get("a", work) == 3
         assert await flights.get("b", work) == 4
         assert await flights.get("a", work) == 5  # one is kept
+
+    asyncio.run(ask())
+
+
+def test_of_several_who_hold_more_the_one_with_most_makes_room() -> None:
+    held, lost = Held(100), list[str]()
+    with held.lease() as small, held.lease() as large, held.lease() as middle, held.lease() as new:
+        for name, lease, size in (("small", small, 20), ("large", large, 45), ("middle", middle, 30)):
+            lease.take(size)
+            lease.give_up = lambda name=name: lost.append(name)  # type: ignore[misc]
+        new.take(10)
+        assert lost == ["large"]
+        assert held.now == 60
+
+
+def test_a_document_that_was_refused_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was wrong may have been ours: a second look is a look."""
+    looks = list[bytes]()
+
+    def made(document: bytes) -> Any:
+        looks.append(document)
+        if len(looks) == 1:
+            raise FormatError("the first look fails.")
+        return "an intake"
+
+    monkeypatch.setattr(ingest, "Intake", made)
+    document = b"a document that nobody else asks for"
+    with pytest.raises(FormatError):
+        intake_of(document)
+    assert intake_of(document) == "an intake"
+    assert intake_of(document) == "an intake"
+    assert len(looks) == 2
+
+
+def test_what_is_dropped_while_it_is_made_is_not_kept() -> None:
+    async def ask() -> None:
+        flights: Flights[str, str] = Flights(9)
+        go = asyncio.Event()
+
+        async def old() -> str:
+            await go.wait()
+            return "old"
+
+        async def new() -> str:
+            return "new"
+
+        waiting = asyncio.ensure_future(flights.get("a", old))
+        await asyncio.sleep(0)
+        flights.drop("a")
+        go.set()
+        assert await waiting == "old"
+        await asyncio.sleep(0)
+        assert await flights.get("a", new) == "new"
+
+    asyncio.run(ask())
+
+
+def test_of_the_tasks_at_hand_the_oldest_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "_TASKS", 2)
+    service = Service()
+    ids = [service.add(task_of(subject=f"one of {i}")) for i in range(3)]
+
+    async def ask() -> None:
+        for id in (ids[0], ids[1], ids[0], ids[2]):
+            assert await service.collector.task(id) is not None
+        assert list(service.collector._tasks) == [ids[1], ids[2]]
+        service.collector.forget(ids[1])
+        assert list(service.collector._tasks) == [ids[2]]
 
     asyncio.run(ask())

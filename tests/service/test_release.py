@@ -13,9 +13,10 @@ import pytest
 import deniable as dn
 from deniable.collect.tally import Tally
 from deniable.service.ingest import Intake
-from deniable.service.release import publish, tally_of, windows
+from deniable.service.release import publish, tally_of, voided, windows
 from deniable.service.store.contract import Batch
 from deniable.service.tasks import Asked
+from deniable_client.canonical import canonical
 from deniable_client.checking import verify
 from service.calling import DESIGN, OPENS, Service, item, task_of
 
@@ -270,3 +271,9 @@ def test_what_those_are_counted_as_who_give_no_answer_is_published(service: Serv
         "those who give no answer are counted as 'often'.",
         None,
     ]
+
+
+def test_a_document_tells_the_reports_of_all_questions() -> None:
+    made = task_of(Asked(text="One?", design=DESIGN), Asked(text="Two?", design=DESIGN))
+    document = json.loads(voided(Intake(canonical(made)).task, 0, [20, 30], "nobody may know"))
+    assert (document["reports"], [part["reports"] for part in document["questions"]]) == (50, [20, 30])

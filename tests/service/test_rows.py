@@ -6,6 +6,7 @@ import os
 import zlib
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +17,10 @@ from deniable.collect.tally import Tally
 from deniable.errors import FormatError, ParameterError
 from deniable.service.access.identity import Identity
 from deniable.service.ingest import Intake
-from deniable.service.store import open_store
+from deniable.service.store import care, open_store
 from deniable.service.store.contract import Batch, Incoming, Upload
-from deniable.service.store.rows import MAGIC, Shapes
+from deniable.service.store.rows import MAGIC, Shapes, Tallies
+from deniable.service.store.sqlite import SqliteEngine
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
@@ -126,4 +128,25 @@ def test_strata_with_too_many_combinations_are_refused_and_kept_ones_go_on(tmp_p
     store.put_task(task.id, canonical(document))  # it was there before there was a limit
     (found,) = store.add([Upload(task.id, DAY, [Incoming(os.urandom(16), bytes([240, 16, 1]))])])
     assert found[0].status == "accepted"
+    store.close()
+
+
+def test_what_several_processes_counted_is_added_up() -> None:
+    made, batch = shapes(), Batch(0, 0, ())
+    found = Tallies({batch: [made.pack(0, tally(*values)) for values in ((1, 2), (2,), (7, 7, 7))]}, made)
+    assert dump(found[batch]) == dump(tally(1, 2, 2, 7, 7, 7))
+
+
+def test_all_lots_of_rows_that_are_copied_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(care, "_LOT", 2)
+    store: Any = open_store(f"sqlite:///{tmp_path / 'a.db'}")
+    task = opened(store)
+    store.add([Upload(task.id, DAY, [report(value) for value in range(5)])])
+    target, told = SqliteEngine(tmp_path / "b.db"), list[tuple[str, int]]()
+    care.migrate(target)
+    with store.engine.read() as read, target.write() as write:
+        copied = care.copy_rows(read, write, lambda table, rows: told.append((table, rows)))
+    assert copied["seen"] == 5
+    assert [rows for table, rows in told if table == "seen"] == [2, 4, 5]
+    target.close()
     store.close()
