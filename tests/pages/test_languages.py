@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from deniable.service.texts.languages import LANGUAGES
 from deniable_client.task import NOT_TOLD, Task
 from js.conftest import node
 from pages.asks import TODAY, Paged, mechanisms, task
+from pages.conftest import Shown
+from pages.said import beside, said_in
 
 __all__ = ["node"]
 
@@ -257,3 +260,26 @@ def test_the_page_is_small_in_every_language() -> None:
     service = Paged()
     assert sum(_size(service, _static(name)) for name in ("receipt.js", "client/meaning.js")) <= 6_500
     assert "client/meaning.js" in assets.of_page()
+
+
+# ---- for those who sign in
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_analysts_read_their_own_language(shown: Shown, tag: str) -> None:
+    """Every word on the pages of analysts is of the catalogue, of a task, or marked as English."""
+    service, found = shown.service, {}
+    known = [Task.load(row.document) for row in service.store.tasks()]
+    own = {text for each in known for q in each.questions for text in (q.name, q.text, *(q.labels or ()))}
+    own |= {text for each in known for text in (each.subject, each.collector or "")}
+    own |= {text for each in known for name, values in each.strata.items() for text in (name, *values)}
+    query = "/plan?text=How+often&kind=shares&answers=never%0Aoften&people=1000&epsilon=1"
+    tasks = [f"/tasks/{shown.ids[kind]}" for kind in ("survey", "number", "ratings")]
+    for path in ("/", *tasks, f"{tasks[0]}/certificate", f"{tasks[0]}?error=1", f"{tasks[0]}?error=x", "/plan", query):
+        reply = service.get(path, shown.headers | {"accept-language": tag})
+        text = reply.body.decode()
+        assert f'<html lang="{tag}" dir="{LANGUAGES[tag].direction}">' in text
+        codes = {unescape(code) for code in re.findall(r"<code>([^<]*)</code>", text)}  # names of designs
+        found[path] = beside(said_in(text), tag, own | codes)
+    found["signed out"] = beside(said_in(service.get("/", {"accept-language": tag}).body.decode()), tag)
+    assert {path: texts for path, texts in found.items() if texts} == {}

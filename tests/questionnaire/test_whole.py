@@ -107,7 +107,7 @@ class Looked:
         self.rules = axe()
         self.found: dict[str, Any] = {}
 
-    def at(self, name: str, words: bool = True) -> None:
+    def at(self, name: str) -> None:
         for width in (360, 1280):
             self.page.set_viewport_size({"width": width, "height": 800})
             wide = self.page.evaluate("document.documentElement.scrollWidth")
@@ -117,7 +117,7 @@ class Looked:
         self.page.evaluate(self.rules)
         for each in self.page.evaluate("axe.run().then((found) => found.violations)"):
             self.found[f"{name} {each['id']}"] = [node["html"][:200] for node in each["nodes"]][:2]
-        beside = said_on(self.page, self.tag, [*own_of(ENGLISH), *own_of(OTHER), *WORDS]) if words else []
+        beside = said_on(self.page, self.tag, [*own_of(ENGLISH), *own_of(OTHER), *WORDS])
         if beside:
             self.found[f"{name}: not from the catalogue"] = beside
 
@@ -164,7 +164,7 @@ def built(site: Running, looked: Looked) -> str:
         page.click('a[href$="?anyway"]')
     page.click('form[action$="/open"] button')
     page.wait_for_url("**/tasks/*")
-    looked.at("opened", words=False)
+    looked.at("opened")
     return str(page.url.rpartition("/")[2])
 
 
@@ -313,7 +313,7 @@ def test_six_questions_in_two_languages_are_answered_and_published(
         assert sum(abs(each) > FAR for each in errors(site, id, crowd, 1).values()) >= 3, "others would be noticed"
         signed_in(site, context)  # two weeks later
         tab.page.goto(f"{site.url}/tasks/{id}")
-        looked.at("task", words=False)
+        looked.at("task")
         for each in ("en", "ar"):
             looked.tag = each
             tab.page.goto(f"{site.url}/r/{id}?lang={each}")

@@ -13,6 +13,7 @@ from typing import Any
 
 from deniable.service.ingest import NEVER
 from deniable.service.release import OPEN, PUBLISHED, Window
+from deniable.service.texts.catalogue import Texts, texts
 from deniable_client.task import Task
 
 __all__ = ["Notice", "alerts_of", "notices"]
@@ -66,25 +67,30 @@ def _notice(task: Task, event: str, name: str, **more: Any) -> Notice:
 
 
 def alerts_of(
-    task: Task, windows: Sequence[Window], state: str, rejected: Mapping[str, int], now: datetime
+    task: Task,
+    windows: Sequence[Window],
+    state: str,
+    rejected: Mapping[str, int],
+    now: datetime,
+    say: Texts | None = None,
 ) -> list[tuple[str, str]]:
-    """What the page of a task says first: kinds and sentences, none if all is well."""
+    """What the page of a task says first: kinds and sentences (in English, or by `say`), none if all is well."""
+    say = say or texts("desk", "en")
     found = []
     last = windows[-1] if windows else None
     if last is not None and last.state == OPEN and state == "open":
-        found += _too_few(task, last, now)
+        found += _too_few(task, last, now, say)
     withheld = [window.number + 1 for window in windows if window.document is not None and window.state != PUBLISHED]
     if withheld:
         named = ", ".join(map(str, withheld))
-        several = "s" if len(withheld) > 1 else ""
-        found.append(("withheld", f"Withheld: window{several} {named}. What is below says why."))
+        found.append(("withheld", say("alert.withheld", numbers=named)))
     count = _refused(sum(window.reports for window in windows), rejected)
     if count:
-        found.append(("refused", f"{count:,} reports were refused: more than 1 in 100 of all that came."))
+        found.append(("refused", say("alert.refused", n=count)))
     return found
 
 
-def _too_few(task: Task, window: Window, now: datetime) -> list[tuple[str, str]]:
+def _too_few(task: Task, window: Window, now: datetime, say: Texts) -> list[tuple[str, str]]:
     """Whether a window that is about to end will have fewer reports than the minimum batch, if they go on as before."""
     start = datetime.combine(task.opens + timedelta(window.number * task.days), datetime.min.time(), now.tzinfo)
     end = start + timedelta(task.days)
@@ -93,10 +99,5 @@ def _too_few(task: Task, window: Window, now: datetime) -> list[tuple[str, str]]
     expected = window.reports * (end - start) / (now - start)
     if expected >= task.min_batch * len(task.questions):
         return []
-    return [
-        (
-            "few",
-            f"Window {window.number + 1} ends on {end.date() - timedelta(1)}, and at this pace it will have fewer "
-            f"reports than the minimum batch of {task.min_batch:,} for a question: then that is not published.",
-        )
-    ]
+    last = end.date() - timedelta(1)
+    return [("few", say("alert.few", n=window.number + 1, date=last, least=task.min_batch))]

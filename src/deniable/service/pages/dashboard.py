@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator
+from datetime import date
 from typing import Any
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from deniable.core.types import Target
-from deniable.errors import DeniableError
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.entry import FREQUENCY, MEAN
 from deniable.run.questions import question_of
 from deniable.service.access.keys import KEY_ROLES, Role
 from deniable.service.alerts.notices import alerts_of
 from deniable.service.collector import Collector, Known
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row, key_of
-from deniable.service.ingest import REASONS
 from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
-from deniable.service.pages.looking import alarm, compared, doubled, needed, told
-from deniable.service.pages.render import compressed, html, page
+from deniable.service.pages.looking import alarm, compared, needed, told, wanted_range
+from deniable.service.pages.render import compressed, desk, html, own_page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
 from deniable.service.results.public import charts_of
-from deniable.service.results.reading import TARGETS, check_target, estimated, published, strata_of
+from deniable.service.results.reading import TARGETS, check_target, estimated, group_name, published
 from deniable.service.results.view import views
 from deniable.service.results.words import software
 from deniable.service.store.contract import Store
 from deniable.service.tasks import counted_as
 from deniable.service.texts.catalogue import Texts, texts
-from deniable_client.task import Task
+from deniable_client.task import Question, Task
 
 __all__ = ["ROWS", "known_task", "windows_of"]
 
@@ -45,6 +48,8 @@ _AT_ONCE = {"x-accel-buffering": "no"}
 """For proxies that would wait for more of a stream before they pass it on."""
 _END = "event: end\ndata: {}\n\n"
 """The last event for who may not watch any more."""
+_FILES = (("csv", "CSV"), ("json", "JSON"), ("parquet", "Parquet"))
+_PICTURES = (("svg", "SVG"), ("png", "PNG"))
 _LONGEST = 3600.0
 """Seconds after which a page asks again for live counts."""
 
@@ -77,7 +82,7 @@ async def dashboard(collector: Collector, request: Request) -> Response:
         if known is not None:
             counted = await asyncio.to_thread(collector.store.tallies, row.id)
             rows.append((known.intake.task, row.state, sum(tally.n for tally in counted.values())))
-    return page("dashboard.html", title="Tasks", rows=rows[::-1], admin=_may(request, Role.ADMINISTRATOR))
+    return own_page(request, "dashboard.html", title=desk(request)("page.tasks"), rows=rows[::-1])
 
 
 async def task(collector: Collector, request: Request) -> Response:
@@ -86,7 +91,8 @@ async def task(collector: Collector, request: Request) -> Response:
     found, own = await windows_of(collector, known), known.intake.task
     target = check_target(request.query_params.get("target", "population"))
     rejected = await asyncio.to_thread(collector.store.rejections, own.id)
-    t = texts("see", "en")
+    say = desk(request)
+    t = texts("see", say.language.tag)
     wanted = request.query_params.get("error", "")
     parts: dict[str, Any] = {
         "title": own.questions[0].text,
@@ -98,20 +104,41 @@ async def task(collector: Collector, request: Request) -> Response:
         "target": target,
         "other": next(each for each in TARGETS if each != target),
         "views": await asyncio.to_thread(_views, own, found, target, t),
-        "alerts": alerts_of(own, found, known.row.state, rejected, collector.believed()),
-        "windows": [_window(window, own, target, i == 0) for i, window in enumerate(reversed(found))],
+        "alerts": alerts_of(own, found, known.row.state, rejected, collector.believed(), say),
+        "windows": [_window(window, own, target, i == 0, say) for i, window in enumerate(reversed(found))],
         "reports": sum(window.reports for window in found),
-        "rejected": sorted(((REASONS.get(why, why), n) for why, n in rejected.items()), key=lambda row: -row[1]),
+        "rejected": sorted(((why.replace("-", ""), n) for why, n in rejected.items()), key=lambda row: -row[1]),
         "alarm": alarm(rejected),
-        "doubled": doubled(rejected),
-        "compared": [(q.text, await asyncio.to_thread(compared, own, q, found)) for q in own.questions],
+        "doubled": rejected.get("other-body", 0),
+        "compared": [(q.text, await asyncio.to_thread(compared, q, found, say)) for q in own.questions],
         "unit": _unit(known),
-        "silent": [(q.text, counted_as(q)) for q in own.questions if own.version > 1 and counted_as(q)],
-        "forged": [(q.text, forged(m)["text"]) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
+        "silent": [(q.text, _silent(q, say)) for q in own.questions if own.version > 1 and counted_as(q)],
+        "forged": [(q.text, *_forged(m, say)) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
         "wanted": wanted,
-        "needed": _needed(found, wanted),
+        "needed": _needed(found, wanted, say),
+        "option": Markup("<code>--missing</code>"),
+        "files": _FILES,
+        "pictures": _PICTURES,
     }
-    return await asyncio.to_thread(lambda: compressed(page("task.html", **parts), request))
+    return await asyncio.to_thread(lambda: compressed(own_page(request, "task.html", **parts), request))
+
+
+def _silent(question: Question, say: Texts) -> Markup:
+    """What those who give no answer are counted as."""
+    return say.html("silent.random") if question.none is None else say.html("silent.as", answer=question.none)
+
+
+def _forged(m: Mechanism, say: Texts) -> tuple[str, bool]:
+    """What a hundredth of forged reports can do, rounded up, and whether that is in English only."""
+    known, asks = forged(m), question_of(m.name).name
+    if known["gain"] is None:
+        return say("forge.unknown"), False
+    if asks == FREQUENCY:
+        return say("forge.share", points=math.ceil(10_000 * known["gain"]) / 100), False
+    if asks == MEAN:
+        digits = 2 - math.floor(math.log10(known["gain"])) if known["gain"] > 0 else 0
+        return say("forge.mean", value=math.ceil(known["gain"] * 10**digits) / 10**digits), False
+    return known["text"], True
 
 
 def _views(own: Task, found: list[Window], target: Target, t: Texts) -> list[dict[str, Any]]:
@@ -120,52 +147,52 @@ def _views(own: Task, found: list[Window], target: Target, t: Texts) -> list[dic
     return [charts_of(own, view, shown, t) | {"tables": []} for view in shown]
 
 
-def _window(window: Window, own: Task, target: Target, last: bool) -> dict[str, Any]:
-    document = window.told(own)
+def _window(window: Window, own: Task, target: Target, last: bool, say: Texts) -> dict[str, Any]:
+    document, least = window.told(own), own.min_batch
     questions = []
     for part in document.get("questions", ()):
         question = own.question(part["question"])
         groups = [
-            (strata_of(group), told({**part, **group, "estimate": estimated(group, question, target)}))
+            (
+                group_name(group, say),
+                told({**part, **group, "estimate": estimated(group, question, target)}, say, least),
+            )
             for group in part.get("groups", ())
         ]
-        whole = told({**part, "estimate": estimated(part, question, target)})
+        whole = told({**part, "estimate": estimated(part, question, target)}, say, least)
         questions.append((whole, part["state"] == PUBLISHED and part.get("estimate") is not None, groups))
-    return {"number": window.number, "state": window.state, "from": document["from"], "to": document["to"],
+    first, end = (date.fromisoformat(document[name]) for name in ("from", "to"))
+    return {"number": window.number, "state": window.state, "from": first, "to": end,
             "reports": window.reports, "questions": questions, "last": last}  # fmt: skip
 
 
 def _unit(known: Known) -> str:
-    """In what a wanted error is given, in words."""
-    return ", of a mean ".join(sorted({question_of(m.name).unit for m in known.intake.mechanisms}))
+    """The text that says in what a wanted error is given."""
+    means = {question_of(m.name).name == MEAN for m in known.intake.mechanisms}
+    return "need.both" if len(means) > 1 else "need.numbers" if True in means else "need.shares"
 
 
-def _needed(found: list[Window], wanted: str) -> list[tuple[str, str]]:
+def _needed(found: list[Window], wanted: str, say: Texts) -> list[tuple[str, str]]:
     """For each question of the last published window, in words, how many reports a wanted error takes."""
     if not wanted:
         return []
     try:
         error = float(wanted)
     except ValueError:
-        return [("", f"{wanted[:20]!r} is not a number.")]
+        return [("", say("need.number", text=wanted[:20]))]
     for window in reversed(found):
         parts = [part for part in (window.document or {}).get("questions", ()) if part.get("estimate")]
         if parts:
-            return [(part["text"], _in_words(part, error)) for part in parts]
-    return [
-        ("", "Nothing is published yet, so there is no error to start from. The planner knows the error of a design.")
-    ]
+            return [(part["text"], _in_words(part, error, say)) for part in parts]
+    return [("", say("need.nothing"))]
 
 
-def _in_words(part: dict[str, Any], error: float) -> str:
-    try:
-        total = needed(part, error)
-    except DeniableError as refusal:
-        return f"{refusal}"
-    have = part["reports"]
-    if total <= have:
-        return f"{have:,} reports are enough: {total:,} would do."
-    return f"{total:,} reports in one window, {total - have:,} more than the {have:,} there were."
+def _in_words(part: dict[str, Any], error: float, say: Texts) -> str:
+    total, have = needed(part, error), part["reports"]
+    if total is None:
+        low, high, now = (f"{each:.2g}" for each in wanted_range(part))
+        return say("need.range", low=low, high=high, now=now)
+    return say("need.enough" if total <= have else "need.more", total=total, have=have, more=total - have)
 
 
 async def certificates(collector: Collector, request: Request) -> Response:
@@ -179,13 +206,15 @@ async def certificates(collector: Collector, request: Request) -> Response:
     ]
     site = collector.settings.public_url or f"http://{request.headers.get('host', '')}"
     parts = {
+        "title": desk(request)("task.certificate"),
         "task": own,
+        "id": Markup('<code dir="ltr">{}</code>').format(own.id),
         "certificates": found,
         "day": collector.believed().date(),
         "version": software(),
-        "site": site,
+        "commands": f"curl -O {site}/v1/tasks/{own.id}\ndeniable-client show {own.id}",
     }
-    return page("certificate.html", title="Privacy certificate", **parts)
+    return own_page(request, "certificate.html", **parts)
 
 
 async def events(collector: Collector, request: Request) -> Response:

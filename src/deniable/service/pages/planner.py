@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -25,20 +26,17 @@ from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
 from deniable.service.logs import log
 from deniable.service.pages.charts import ALONE, KINDS, drawn, once
-from deniable.service.pages.render import html, page
+from deniable.service.pages.render import desk, html, own_page
 from deniable.service.pages.signin import FORM, form_of, told
 from deniable.service.questionnaire.document import Item, Questionnaire, dumped
+from deniable.service.questionnaire.outlook import level_of
 from deniable.service.store.contract import DraftRow
+from deniable.service.texts.catalogue import Texts
 
 __all__ = ["ROWS"]
 
 _FIELDS = ("text", "kind", "answers", "low", "high", "sensitive", "people", "epsilon")
-PROTECTION = {
-    "0.5": "strong (epsilon 0.5)",
-    "1": "usual (epsilon 1)",
-    "2": "weak (epsilon 2)",
-    "4": "little (epsilon 4)",
-}
+PROTECTION = ("0.5", "1", "2", "4")
 """The promises that the page offers."""
 
 
@@ -64,10 +62,12 @@ _FORMS = {asked.form.kind: (asked, asked.form) for asked in QUESTIONS.values() i
 async def form(_: Collector, request: Request) -> Response:
     """The five questions and, once they are answered, the designs."""
     fields = {name: request.query_params.get(name, "") for name in _FIELDS}
+    say = desk(request)
     parts: dict[str, Any] = {
-        "title": "Compare designs",
+        "title": say("page.plan"),
+        "link": Markup('<a href="/q">{}</a>').format(say("plan.help.link")),
         "fields": {**fields, "kind": fields["kind"] or ANSWERS.kind, "epsilon": fields["epsilon"] or "1"},
-        "protections": PROTECTION,
+        "protections": {each: _level(float(each), say) for each in PROTECTION},
         "admin": KEY_ROLES[request.state.key.role].includes(Role.ADMINISTRATOR),
         "answer": None,
         "problem": "",
@@ -77,12 +77,18 @@ async def form(_: Collector, request: Request) -> Response:
         try:
             answer = await asyncio.to_thread(planned, _given(fields))
             parts["answer"] = answer
+            name = entry_of(answer.designs[0].mechanism.name).summary
+            parts["best"] = Markup('<bdi lang="en" dir="ltr">{}</bdi>').format(name)
             parts["others"] = [d for d in answer.designs[1:] if not d.beaten_by]
             parts["beaten"] = [d for d in answer.designs[1:] if d.beaten_by]
             parts["spelled"] = {d.mechanism.name: entry_of(d.mechanism.name).summary for d in answer.designs}
         except DeniableError as error:
             parts["problem"] = f"{error}"
-    return page("plan.html", **parts)
+    return own_page(request, "plan.html", **parts)
+
+
+def _level(epsilon: float, say: Texts) -> str:
+    return say("plan.level", level=say(f"level.{level_of(epsilon)}"), epsilon=epsilon)
 
 
 async def chart(_: Collector, request: Request) -> Response:

@@ -13,15 +13,17 @@ from starlette.responses import Response
 
 from deniable.present.clean import clean
 from deniable.service.pages import assets
-from deniable.service.texts.catalogue import bdi
-from deniable.service.texts.languages import language
+from deniable.service.texts.catalogue import Texts, bdi, texts
+from deniable.service.texts.languages import LANGUAGES, language, preferred
 
 __all__ = [
     "FRAMING",
     "POLICY",
     "compressed",
+    "desk",
     "drawn_page",
     "html",
+    "own_page",
     "page",
     "refused",
     "silent_page",
@@ -74,6 +76,18 @@ def page(template: str, status: int = 200, /, **parts: Any) -> Response:
     """A page from its template; every part is escaped as text."""
     text = _templates().get_template(template).render(static=assets.base(), **parts)
     return Response(text, status, dict(_HEADERS), f"{html}; charset=utf-8")
+
+
+def desk(request: Request) -> Texts:
+    """The texts of the pages for those who sign in, in the language that the browser asks for first."""
+    return texts("desk", preferred(request.headers.get("accept-language", ""), list(LANGUAGES)))
+
+
+def own_page(request: Request, template: str, status: int = 200, /, **parts: Any) -> Response:
+    """Such a page: `d` says its texts, `number` writes its numbers."""
+    say = desk(request)
+    common = {"d": say.html, "number": say.language.number, "lang": say.language.tag, "dir": say.language.direction}
+    return page(template, status, **common, **parts)
 
 
 def silent_page(text: bytes) -> Response:

@@ -16,25 +16,20 @@ from deniable.service.http.problems import KINDS, Problem
 from deniable.service.http.routes import Row, check_origin, check_private
 from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
-from deniable.service.pages.render import html, page, refused
+from deniable.service.pages.render import desk, html, own_page, refused
 from deniable.service.settings import Settings
 
 __all__ = ["FORM", "ROWS", "form_of", "told"]
 
 FORM = "application/x-www-form-urlencoded"
-_WRONG = {
-    "key": "This key is not valid, or not valid any more.",
-    "many": "Too many sign-ins failed. Wait a little, then try again with a valid key.",
-    "over": "You are not signed in here, or not any more.",
-}
-"""What the page says before it asks for a key."""
+_COMMAND = "deniable key new --role analyst --database URL"
 
 
 def told(problem: Problem, request: Request) -> Response:
     """A problem as a page; without a key it is the page to sign in."""
     if problem.kind == "no-key":
         over = any(name in request.cookies for name in COOKIES)
-        return _asked(401, request.url.path, "over" if over else None)
+        return _asked(request, 401, request.url.path, "over" if over else "")
     found = refused(KINDS[problem.kind].status, KINDS[problem.kind].title, f"{problem.detail} {problem.hint}".strip())
     found.headers.update(problem.headers)
     return found
@@ -54,8 +49,10 @@ async def form_of(collector: Collector, request: Request, *, most: int = 200) ->
     return {name: values[0] for name, values in fields.items()}
 
 
-def _asked(status: int, next: str, wrong: str | None = None) -> Response:
-    return page("signin.html", status, title="Sign in", next=_inside(next), wrong=wrong and _WRONG[wrong])
+def _asked(request: Request, status: int, next: str, wrong: str) -> Response:
+    """The page that asks for a key, after what was wrong: a key, many of them, or that a session is over."""
+    parts = {"title": desk(request)("sign.title"), "next": _inside(next), "wrong": wrong, "command": _COMMAND}
+    return own_page(request, "signin.html", status, **parts)
 
 
 async def sign_in(collector: Collector, request: Request) -> Response:
@@ -67,7 +64,7 @@ async def sign_in(collector: Collector, request: Request) -> Response:
     found = holder(await asyncio.to_thread(collector.store.keys), key, collector.clock().date())
     if found is None:
         collector.metrics.failed_sign_ins += 1
-        return _failed(collector.failures, next)
+        return _failed(request, collector.failures, next)
     await _end(collector, request)
     token = await asyncio.to_thread(begin, collector.store, found.name, collector.clock(), collector.settings)
     log("sign-in", by=found.name)
@@ -77,12 +74,12 @@ async def sign_in(collector: Collector, request: Request) -> Response:
     return response
 
 
-def _failed(failures: Failures, next: str) -> Response:
+def _failed(request: Request, failures: Failures, next: str) -> Response:
     told = failures.note(asyncio.get_running_loop().time())
     if told:
         log("sign-in", failed=told)
-        return _asked(401, next, "key")
-    response = _asked(429, next, "many")
+        return _asked(request, 401, next, "key")
+    response = _asked(request, 429, next, "many")
     response.headers["retry-after"] = f"{failures.SECONDS:.0f}"
     return response
 

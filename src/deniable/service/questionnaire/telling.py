@@ -91,7 +91,14 @@ def _price(found: Outlook, say: Texts) -> list[str]:
     """What it costs that each person is asked one question, and what asking some of them together would gain."""
     worst = found.worst
     item, alone = found.asked.item(worst.question), found.alone(worst)
-    told = [say("out.price", question=item.text, alone=half(alone, item, say), half=half(worst, item, say))]
+    told = [
+        say(
+            "out.price",
+            question=_isolated(item.text, found.asked.language, say),
+            alone=half(alone, item, say),
+            half=half(worst, item, say),
+        )
+    ]
     gain = math.floor(100 * found.gain)
     return told + ([say("out.joint", percent=say.language.share(gain))] if gain >= 1 else [])
 

@@ -17,6 +17,7 @@ from deniable.mechanisms.registry import from_design
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 from deniable.service.release import LEVEL, PUBLISHED, Window
+from deniable.service.texts.catalogue import Texts
 from deniable_client.task import Question
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "check_target",
     "estimate_in",
     "estimated",
+    "group_name",
     "published",
     "shown_of",
     "strata_of",
@@ -102,3 +104,14 @@ def published(windows: Sequence[Window], question: str) -> Iterator[tuple[Window
 def strata_of(group: Mapping[str, Any]) -> str:
     """A group in words: the name that it was published with, or, by older programs, the strata that it has."""
     return group.get("name") or "; ".join(", ".join(strata.values()) for strata in group["strata"])
+
+
+def group_name(group: Mapping[str, Any], say: Texts) -> str:
+    """The same in the language of a page: of its words those that are not the collector's."""
+    whole = {"all others": "others.all", "all": "others.every"}
+    return "; ".join(say(whole[part]) if part in whole else _some(part, say) for part in strata_of(group).split("; "))
+
+
+def _some(part: str, say: Texts) -> str:
+    known, joint, last = part.rpartition(", ")
+    return f"{known}{joint}{say('others.some')}" if joint and last == "others" else part

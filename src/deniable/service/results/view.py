@@ -18,8 +18,8 @@ from deniable.estimate.result import Comparison, holm
 from deniable.mechanisms.entry import DIRECTION
 from deniable.run.questions import question_of
 from deniable.service.release import OPEN, PUBLISHED, Window
-from deniable.service.results.reading import estimate_in, estimated, strata_of
-from deniable.service.texts.catalogue import texts
+from deniable.service.results.reading import estimate_in, estimated, group_name
+from deniable.service.texts.catalogue import Texts, texts
 from deniable_client.task import Question, Task
 
 __all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "views"]
@@ -155,8 +155,8 @@ def clear(pvalue: float) -> bool:
 def views(task: Task, windows: Sequence[Window], target: Target, tag: str) -> list[QuestionView]:
     """Every question of a task, in the words of a language."""
     words = Wording.of(task, tag)
-    mean = texts("see", tag)("column.mean")
-    made = [_view(task, number, windows, target, words, mean) for number in range(len(task.questions))]
+    say = texts("see", tag)
+    made = [_view(task, number, windows, target, words, say) for number in range(len(task.questions))]
     tested = [view.trend for view in made if view.trend is not None]
     corrected = iter(trends(tested).tolist()) if tested else iter(())
     from dataclasses import replace
@@ -165,7 +165,7 @@ def views(task: Task, windows: Sequence[Window], target: Target, tag: str) -> li
 
 
 def _view(
-    task: Task, number: int, windows: Sequence[Window], target: Target, words: Wording, mean: str
+    task: Task, number: int, windows: Sequence[Window], target: Target, words: Wording, say: Texts
 ) -> QuestionView:
     question = task.questions[number]
     parts = [_part(window, question.name) for window in windows]
@@ -189,7 +189,7 @@ def _view(
     own = words.labels[number]
     labels = tuple(own if own is not None and len(own) == len(last["labels"]) else map(str, last["labels"]))
     numbers = last.get("part") == "mean"
-    labels = (mean,) if numbers and len(labels) == 1 else labels
+    labels = (say("column.mean"),) if numbers and len(labels) == 1 else labels
     base |= {"labels": labels, "numbers": numbers, "target": last["target"], "level": last["level"]}
     base |= {"span": tuple(last["interval"]) if numbers else None, "note": last.get("note", "")}
     part = parts[place]
@@ -198,14 +198,14 @@ def _view(
     if base["circular"]:
         return QuestionView(**base, several=False, moments=moments)
     base["several"] = _several(part, question)
-    groups = tuple(_group(group, question, target) for group in part.get("groups", ()))
+    groups = tuple(_group(group, question, target, say) for group in part.get("groups", ()))
     return QuestionView(
         **base,
         moments=moments,
         groups=tuple(group for group in groups if group is not None),
         trend=_trend(question, [(windows[i], parts[i]) for i, _ in known]),
         close=_close(part, question) if not numbers else (),
-        **_compared(part, question, target),
+        **_compared(part, question, say),
     )
 
 
@@ -234,12 +234,12 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _group(group: Mapping[str, Any], question: Question, target: Target) -> GroupView | None:
+def _group(group: Mapping[str, Any], question: Question, target: Target, say: Texts) -> GroupView | None:
     told = estimated(group, question, target)
     if told is None:
         return None
     joined = len(group["strata"]) > 1 or any(not strata for strata in group["strata"])
-    return GroupView(strata_of(group), group["reports"], _cells(told), joined)
+    return GroupView(group_name(group, say), group["reports"], _cells(told), joined)
 
 
 def _trend(question: Question, known: Sequence[tuple[Window, Mapping[str, Any] | None]]) -> Trend | None:
@@ -260,9 +260,10 @@ def _several(part: Mapping[str, Any], question: Question) -> bool:
         return False
 
 
-def _compared(part: Mapping[str, Any], question: Question, target: Target) -> dict[str, Any]:
+def _compared(part: Mapping[str, Any], question: Question, say: Texts) -> dict[str, Any]:
     """One test that all groups are the same, then each two of them."""
-    named = [(strata_of(group), group) for group in part.get("groups", ()) if group.get("estimate")][:_MOST_GROUPS]
+    there = [group for group in part.get("groups", ()) if group.get("estimate")]
+    named = [(group_name(group, say), group) for group in there[:_MOST_GROUPS]]
     if len(named) < 2:
         return {}
     try:

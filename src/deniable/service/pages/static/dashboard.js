@@ -1,6 +1,6 @@
 // Live counts on the page of a task, and its end when whoever looks at it is not signed in any more.
 const live = document.getElementById("live");
-const format = new Intl.NumberFormat("en");
+const format = new Intl.NumberFormat(document.documentElement.lang);
 if (live) {
   const source = new EventSource(/** @type {string} */ (live.dataset.events));
   let counted = false;
