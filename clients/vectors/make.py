@@ -362,8 +362,10 @@ def personal_kernels() -> list[tuple[float, Kernel]]:
     for channel, data in zip(((told,), ()), bases, strict=True):
         made = (Utility.null(e, 6, some, (base,)) for e, base in zip(levels, data, strict=True))
         found.append((2.0, Personal(tuple(made), channel)))
-    blocks = (5, 7, 3, 1, 0)
-    return [*found, (2.0, Personal(tuple(Affine.calibrate(e, *blocks) for e in levels), (told,)))]
+    found.append((2.0, Personal(tuple(Affine.calibrate(e, 5, 7, 3, 1, 0) for e in levels), (told,))))
+    blocks = [Affine.calibrate(e, 3, 5, 2, 1, 0) for e in levels]
+    made = (Utility.null(e, 6, some, (base,)) for e, base in zip(levels, blocks, strict=True))
+    return [*found, (2.0, Personal(tuple(made), (told,)))]
 
 
 def table_kernels() -> list[tuple[float, Kernel]]:

@@ -167,6 +167,20 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
         ),
         [2, 3],
     ),
+    "upldp, affine": (
+        design(
+            "upldp",
+            1.0,
+            7,
+            _LEVELS | {"base": "affine", "blocks": [7, 3, 1, 0, 3], "sensitive": [0, 5], "disclosure": "common"},
+            kernel(
+                "personal",
+                data=[utility(7, ["0", "5"], [_blocks(p)], 0.15) for p in (0.38, 0.45)],
+                level=[response(2, 0.6)],
+            ),
+        ),
+        [5, 6],
+    ),
     "kv-ss2": (design("kv-ss2", 1.0, 2, {"size": 2, **_PAIRED}, pairs(subset(8, 2, 0.4), 2, 2)), None),
     "kv-olh": (
         design("kv-olh", 1.0, 2, {"g": 2, **_PAIRED}, pairs(kernel("hashing", k=8, g=2, keep=part(0.6)), 2, 2)),
@@ -322,6 +336,15 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "kernel.data.1.sensitive": [["1", "3"]],
         "kernel.data.1.base": [[UTILITY]],
     },
+    "upldp, affine": {
+        "params.blocks": [[7, 3, 1, 0], [7, 3, 1, 0, 5], None],
+        "params.g": [3],
+        "params.base": ["grr"],
+        "kernel.data.1.blind": ["0"],
+        "kernel.data.1.base.0.j": ["2"],
+        "kernel.data.1.base.0.g": ["5", "2"],
+        "kernel.data.0.base.0.q": ["5", "8"],
+    },
     "kv-ss2": {
         "params.length": [1, True],
         "params.size": [3],
@@ -452,6 +475,7 @@ LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
         "kernel.level.0.keep": [part(0.7)],
         "kernel.data.1.keep": [part(0.8)],
     },
+    "upldp, affine": {"kernel.data.0.plain": [part(0.3)], "kernel.data.1.base.0.keep": [part(0.6), part(0.1)]},
     "upldp": {"params.levels": [[0.45, 1.0]], "kernel.data.0.plain": [part(0.3)], "kernel.data.1.plain": [part(0.6)]},
     "kv-ss2": {"kernel.base.keep": [part(0.5), part(0.01)]},
     "kv-olh": {"kernel.base.keep": [part(0.8), part(0.2)]},

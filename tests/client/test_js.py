@@ -129,7 +129,12 @@ FAULTS = [
     ("kernels/keyvalue/pairs.js", "found - x === 0.5 && found % 2", "found - x === 0.5 && !(found % 2)", "kv-ss2"),
     ("designs.js", "if (low.below(ratio)) {", "if (low.times({ top: 1001n, bottom: 1000n }).below(ratio)) {", ""),
     ("kernels/keyvalue/grouped.js", "(length - least) * (size - held)", "0n", "kv-ss"),
-    ("kernels/utility.js", "this.blindly ? blindPeak(baseHalf(base)) : mappedPeak(base)", "mappedPeak(base)", ""),
+    (
+        "kernels/utility.js",
+        "this.blindly ? blindPeak(baseHalf(base)) : Utility.mappedPeak(base)",
+        "Utility.mappedPeak(base)",
+        "",
+    ),
     ("levels.js", "this.base.other(its.base), ", "", "upldp"),
     ("dealing.js", "(drawn -= share) < 0n", "(drawn -= share) <= 0n", ""),
     ("kernels/dealt.js", "isNumber(part.epsilon) && part.epsilon > epsilon", "false", ""),

@@ -232,6 +232,13 @@ def test_what_cannot_be_asked_for_is_said(own: Any, told: str) -> None:
 
 
 def test_too_many_values_say_what_to_do() -> None:
+    several = dn.promise(item_epsilon=[1] * 10 + [2] * 90, rule="min")
+    with pytest.raises(
+        EnumerationError, match=r"The least error is known here.* 185\.02\d*, summed(.|\n)*plan --promise"
+    ):
+        made(promise=several)
+    with pytest.raises(EnumerationError, match=r"see affine and ussmix\.$"):
+        made(promise=several, worst=True)
     with pytest.raises(EnumerationError, match="17 values are more than the 16"):
         made(promise=dn.promise(epsilon=1.0, k=17), worst=True)
     far = dn.promise(points=list(range(12)), epsilon=0.5)

@@ -122,7 +122,7 @@ def test_leak_budget_chooses_a_design_that_keeps_it() -> None:
         made(k=16, levels=levels, level_epsilon=0.3, leak_budget=0.5)
 
 
-def test_affine_leaks_least_and_is_for_values_that_are_all_protected() -> None:
+def test_affine_leaks_least_also_where_some_are_sensitive() -> None:
     """At the middle level's share of favoured reports half of the range of levels is told, which is the least."""
     m = made(k=1000, levels="0.5,1,2", base="affine", level_epsilon=0.5)
     hashed = made(k=1000, levels="0.5,1,2", base="lh", level_epsilon=0.5)
@@ -132,8 +132,14 @@ def test_affine_leaks_least_and_is_for_values_that_are_all_protected() -> None:
     assert dn.from_design(m.design) == m
     with pytest.raises(dn.ParameterError, match="level_report must not be none for base affine"):
         made(k=10, levels="0.5,1", base="affine", level_report="none")
-    with pytest.raises(dn.ParameterError, match="base must be one of sue, oue, grr, lh where some are sensitive"):
-        dn.mechanism("pldp", k=10, sensitive=4, levels="0.5,1", base="affine", level_epsilon=0.5)
+    some, other = (
+        dn.mechanism("upldp", k=100, sensitive=70, levels="0.5,1,2", base=base, level_epsilon=0.5, theta=0.5)
+        for base in ("affine", "lh")
+    )
+    assert some.properties(1e6)["mse"] < 0.97 * other.properties(1e6)["mse"]
+    assert some.guarantee["level"] < other.guarantee["level"]
+    assert (some.bulk.row_bytes, other.bulk.row_bytes) == (4, 11)
+    assert dn.from_design(some.design) == some
     with pytest.raises(dn.ParameterError, match=r"number of protected answers must be at most about .* Use base lh"):
         made(k=9_000_000, levels="0.5,1", base="affine", level_epsilon=0.5)
 

@@ -43,6 +43,12 @@ CASES = FIVE + [
     for rule, report in (("own", "response"), ("common", "none"))
     if (base, report) != ("grr", "none")
 ]
+BLOCKS = [
+    {"base": "affine", "levels": levels, "disclosure": rule, "level_report": report, "sensitive": 5, "k": 7}
+    for levels in ("0.5,1,2", "0.2,5")
+    for rule, report in (("own", "response"), ("capped", "response"), ("common", "bit"))
+]
+"""Blocks on seven points, five of which are sensitive values."""
 OWN, REST = np.array([0.3, 0.15, 0.05]), np.array([0.35, 0.15])
 FREQUENCIES = np.array([0.35, 0.3, 0.15, 0.15, 0.05])
 """Of five items, of which 1, 2 and 4 are sensitive."""
@@ -86,7 +92,7 @@ def enumerated(m: PersonalUtility) -> tuple[Fraction, Fraction, Fraction]:
     return data, level, pair
 
 
-@pytest.mark.parametrize("case", every(4, CASES, name=named))
+@pytest.mark.parametrize("case", every(4, CASES + BLOCKS, name=named))
 def test_guarantee_is_the_enumerated_one(case: dict[str, Any]) -> None:
     m = made(**case)
     found = m.guarantee
@@ -96,7 +102,7 @@ def test_guarantee_is_the_enumerated_one(case: dict[str, Any]) -> None:
         assert found[name] == pytest.approx(want, rel=1e-13), name
     for level, kernel in zip(m.levels, m.kernel.data, strict=True):
         assert kernel.hidden_ratio <= exp_bounds(level)[0], "each level keeps its own promise"
-    ideal = ideal_utility_guarantee(m.law, m.base, m.levels, m.g, m.level_epsilon or 0.0)
+    ideal = ideal_utility_guarantee(m.law, m.base, m.levels, m.one_in, m.level_epsilon or 0.0)
     for name in ("level", "pair"):
         assert ideal[name] >= found[name] * (1 - 1e-12), f"the ideal {name} is no upper bound"
 
@@ -194,6 +200,29 @@ def test_without_harmless_people_the_errors_are_those_of_plain_levels(base: str)
             at: Any = (method, base, f)
             mine = m.law.covariance(*at, np.zeros(2), 100, target)[:3, :3]
             assert np.allclose(mine, plain.law.covariance(*at, 100, target), rtol=1e-9)  # type: ignore[arg-type]
+
+
+def test_covariances_of_blocks_know_their_triples() -> None:
+    """At one level the estimate is linear in the reports: its covariance by enumeration, 11 of 19 points sensitive."""
+    m = PersonalUtility(
+        epsilon=1.0, domain=13, levels=(1.0,), sensitive=(0, 11), base="affine", blocks=(19, 6, 2, 1, 2)
+    )
+    (at,), channel, f = m.law_effective.levels(), m.bulk.channel_at(0), np.arange(1.0, 14) / 91
+    chance = np.array(channel.matrix())
+    scores = np.zeros((chance.shape[1], 13))
+    for o, held in enumerate(channel.supported or ()):
+        if o in channel.disclosing:
+            scores[o, sorted(held)] = 1 / at.z
+            scores[o, :11] = (at.q - at.r) / at.z / (at.p - at.q)
+        else:
+            scores[o, sorted(held)] = 1 / (at.p - at.q)
+    scores[:, :11] -= at.q / (at.p - at.q)
+    assert chance @ scores == pytest.approx(np.eye(13), abs=1e-10), "an estimate with a bias"
+    true = (scores.T * (f @ chance)) @ scores - np.outer(f, f)
+    extra = m.level_counts(m.tally(m.privatize(np.arange(13)))).extra
+    given: Any = ("auem", m.base, f[:11], f[11:], 1, "population")
+    assert m.law_effective.covariance(*given, extra) == pytest.approx(true, rel=1e-9, abs=1e-12)
+    assert np.abs(m.law_effective.covariance(*given) - true).max() > 1e-3, "without the triples it would be off"
 
 
 # ---- samplers

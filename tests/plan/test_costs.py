@@ -16,8 +16,7 @@ from tiers import every
 
 ROWS = {name: entry for name, entry in MECHANISMS.items() if entry.question in (FREQUENCY, "key-value")}
 LEVELS = ("pldp", "upldp")
-AT_LEVELS = [(n, c) for n in LEVELS for c in MECHANISMS[n].small if c.get("base") != "affine"]
-"""Designs whose tallies count the answers that reports support; those of affine count the reports themselves."""
+AT_LEVELS = [(n, c) for n in LEVELS for c in MECHANISMS[n].small]
 NOISY = ("she",)
 """Reports whose largest numbers are too rare to be drawn."""
 CASES = [
@@ -84,11 +83,13 @@ def rise(m, own, rest, targets):
     f = f / f.sum()
     honest = expected(m, own, rest, f)
     before = total(m, honest, targets)
-    grr = m.base == "grr"
-    sets = [c for size in range(len(own) + 1) for c in combinations(range(len(own)), size) if not grr or size == 1]
+    kind = kind_of(m)
+    numbers = range(honest[kind].shape[1])
+    sizes = range(len(own) + 1) if kind == "support" and m.base != "grr" else (1,)
+    forged = [(kind, c) for size in sizes for c in combinations(numbers, size)]
     found = []
     for level in range(len(m.bulk.strata)):
-        for kind, choice in [("support", c) for c in sets] + [("disclosed", (j,)) for j in range(len(rest))]:
+        for kind, choice in forged + [("disclosed", (j,)) for j in range(len(rest))]:
             cells = {key: cell.copy() for key, cell in honest.items()}
             cells["n"][level] += FORGED
             cells[kind][level, list(choice)] += FORGED
@@ -96,10 +97,16 @@ def rise(m, own, rest, targets):
     return max(found) * N / FORGED
 
 
+def kind_of(m):
+    """What tallies count: the answers that reports support or, of base affine, the reports themselves."""
+    return "value" if m.base == "affine" else "support"
+
+
 def expected(m, own, rest, f):
     """Cells of N honest reports, rounded: by the channels of all levels."""
-    strata = len(m.bulk.strata)
-    cells = {"n": np.zeros(strata), "support": np.zeros((strata, own.size)), "disclosed": np.zeros((strata, rest.size))}
+    strata, kind = len(m.bulk.strata), kind_of(m)
+    width = m.bases[0].order if kind == "value" else own.size
+    cells = {"n": np.zeros(strata), kind: np.zeros((strata, width)), "disclosed": np.zeros((strata, rest.size))}
     place = {int(x): i for i, x in enumerate(own)} | {int(x): i for i, x in enumerate(rest)}
     for level, share in enumerate(m.shares):
         channel = m.bulk.channel_at(level)
@@ -107,17 +114,19 @@ def expected(m, own, rest, f):
         for o, row in enumerate(channel.weights):
             mass = N * share * sum(f[x] * w / channel.total for x, w in enumerate(row))
             cells["n"][told[o]] += mass
-            kind = "disclosed" if o in channel.disclosing else "support"
-            for x in channel.supported[o]:
-                cells[kind][told[o], place[x]] += mass
+            if o in channel.disclosing or kind == "support":
+                for x in channel.supported[o]:
+                    cells["disclosed" if o in channel.disclosing else kind][told[o], place[x]] += mass
+            else:
+                cells[kind][told[o], o // strata] += mass
     return cells
 
 
 def total(m, cells, targets):
     whole = {key: np.rint(cell).astype(np.int64) for key, cell in cells.items() if cell.size}
-    if m.base == "grr":  # a report supports or discloses one answer: what rounding left is made up for
-        told = sum(whole[key].sum(axis=1) for key in ("support", "disclosed") if key in whole)
-        whole["support"][:, 0] += whole["n"] - told
+    if m.base in ("grr", "affine"):  # a report counts once: what rounding left is made up for
+        told = sum(whole[key].sum(axis=1) for key in (kind_of(m), "disclosed") if key in whole)
+        whole[kind_of(m)][:, 0] += whole["n"] - told
     return float(m.estimate(Tally(m.design, m.bulk.strata, whole, simulated=True)).value[targets].sum())
 
 

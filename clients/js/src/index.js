@@ -21,6 +21,7 @@ import "./kernels/utility_forms.js";
 import "./kernels/utility_mixture.js";
 import "./kernels/budgets.js";
 import "./kernels/personal.js";
+import "./kernels/bit.js";
 import "./kernels/box.js";
 import "./kernels/several.js";
 import "./kernels/interaction.js";

@@ -1,6 +1,6 @@
 /** For pages: devices that load only the modules of what their design has. */
 import { Device } from "./device.js";
-import { COMPOSED, isMapping, readDocument } from "./designs.js";
+import { COMPOSED, readDocument } from "./designs.js";
 
 /** @import { Options } from "./types.js" */
 
@@ -30,7 +30,8 @@ const MODULES = [
   [":uss :uue :urap :ulh :uwheel :upgr :urr :uhr :utility", () => import("./kernels/utility_forms.js")],
   [":ussmix", () => import("./kernels/utility_mixture.js")],
   ["utility-levels", () => import("./kernels/budgets.js")],
-  ["personal bit", () => import("./kernels/personal.js")],
+  ["personal", () => import("./kernels/personal.js")],
+  ["bit", () => import("./kernels/bit.js")],
   ["pairs", () => import("./kernels/keyvalue/pairs.js")],
   ["box", () => import("./kernels/box.js")],
   ["interaction", () => import("./kernels/interaction.js")],
@@ -53,11 +54,10 @@ const MODULES = [
 export async function prepare(design) {
   const found = new Set();
   const walk = (/** @type {any} */ part) => {
-    if (isMapping(part)) {
-      found.add(part.kind).add(`:${part.mechanism}`);
-      for (const each of Object.keys(part.domain ?? {})) found.add(`.${each}`);
-    }
-    if (part && typeof part === "object") Object.values(part).forEach(walk);
+    if (!part || typeof part !== "object") return;
+    found.add(part.kind).add(`:${part.mechanism}`);
+    for (const each of Object.keys(part.domain ?? {})) found.add(`.${each}`);
+    Object.values(part).forEach(walk);
   };
   const document = readDocument(design);
   walk(document);

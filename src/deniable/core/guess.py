@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import ParameterError
+from deniable.errors import ParameterError, show
 
 __all__ = [
     "Guess",
@@ -46,7 +46,9 @@ def check_prior(prior: object, k: int) -> FloatArray:
         hint = f"For a law by its name: deniable.datasets.resolve('zipf:1.2', n=10**6, k={k}).frequencies."
         raise ParameterError(f"prior must be {k} numbers, got {prior!r}.", hint) from error
     if pi.shape != (k,) or not np.isfinite(pi).all() or (pi < 0).any():
-        raise ParameterError(f"prior must be {k} finite numbers >= 0, got an array of shape {pi.shape}.")
+        wrong = [x for x in np.ravel(pi).tolist() if not 0 <= x < np.inf]
+        told = show(wrong[0]) if wrong else f"an array of shape {pi.shape}"
+        raise ParameterError(f"prior must be {k} finite numbers >= 0, got {told}.")
     if abs(float(pi.sum()) - 1) > 1e-9:
         raise ParameterError(f"prior must sum to 1, got {float(pi.sum())!r}.", "Divide it by its sum if that is meant.")
     return pi

@@ -62,13 +62,6 @@ export class Affine extends Base {
     return [this.points, this.q - this.points];
   }
 
-  /** How many values share the largest likelihood of a report. */
-  get sharing() {
-    const { top, bottom } = this.lift;
-    const favoured = top >= bottom ? this.points : this.q - this.points;
-    return most([1n, favoured - (this.q - this.k)]);
-  }
-
   get width() {
     return uintWidth(this.order);
   }

@@ -1,32 +1,9 @@
 /** Everyone chooses a level of protection: one data kernel per level, and a channel that hides the chosen level. */
-import { CHECKS, Disclosing, FORMS, Kernel, checkK, checkPromise, checkValue, form, isNumber, isWhole, oneOf, readEpsilon, register } from "../designs.js";
+import { CHECKS, Disclosing, FORMS, checkPromise, form, isNumber, isWhole, oneOf, readEpsilon, register } from "../designs.js";
 import { require } from "../errors.js";
-import { Ratio, WORD, expLow, happens, join, largest, least, most, packInt } from "../exact.js";
+import { Ratio, expLow, join, largest, most } from "../exact.js";
 
 /** @import { Words } from "../types.js" */
-
-/** One bit: 1 with probability chances[x]/2**64 for value x. */
-export class Bit extends Kernel {
-  static kind = "bit";
-  static fields = "chances*%";
-  width = 1;
-  words = 1n;
-
-  check() {
-    checkK((this.k = BigInt(this.chances.length)));
-  }
-
-  get ratio() {
-    const [low, high] = [least(this.chances), most(this.chances)];
-    return largest([new Ratio(high, low), new Ratio(WORD - low, WORD - high)]);
-  }
-
-  /** @param {bigint} x @param {Words} words */
-  randomise(x, words) {
-    checkValue(x, this.k);
-    return packInt(happens(this.chances[Number(x)], words) ? 1n : 0n, 1);
-  }
-}
 
 /** The kernel in `data` of the chosen level, the most protective one first, then the level through a channel, if there is one. */
 export class Personal extends Disclosing {
@@ -145,13 +122,13 @@ const params = {
   level_report: "kind level response:response bit:bit none:",
   g: "g data",
 };
-const data = oneOf("unary response hashing");
+const data = oneOf("unary response hashing affine");
 const level = oneOf("response bit");
 const forms = {
-  pldp: form({ personal: { data: { ...data, affine: {} }, level } }, { ...params, "blocks?": "same data.0.blocks" }),
+  pldp: form({ personal: { data, level } }, { ...params, "blocks?": "same data.0.blocks" }),
   upldp: form(
     { personal: { data: { utility: { base: data } }, level } },
-    { ...params, sensitive: "same protected", disclosure: "word common own capped" },
+    { ...params, "blocks?": "same data.0.base.0.blocks", sensitive: "same protected", disclosure: "word common own capped" },
   ),
 };
-register([Bit, Personal], forms, [FORMS]);
+register([Personal], forms, [FORMS]);

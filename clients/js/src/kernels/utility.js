@@ -14,6 +14,8 @@ import { ONE, Ratio, WORD, below, chance, happens, join, largest, packInt, uintW
 export class Utility extends Disclosing {
   static kind = "utility";
   static fields = "k# sensitive* base@* plain attach blind";
+  /** Of `mapped.js`, for reports of a uniform sensitive value. @type {(kernel: any) => Ratio} */
+  static mappedPeak;
 
   check() {
     const { k, base, plain, attach } = this;
@@ -59,7 +61,7 @@ export class Utility extends Disclosing {
     const [base] = this.base;
     if (!base) return ONE.over(this.kept);
     if (this.s === this.k) return base.ratio;
-    const peak = this.blindly ? blindPeak(baseHalf(base)) : mappedPeak(base);
+    const peak = this.blindly ? blindPeak(baseHalf(base)) : Utility.mappedPeak(base);
     return largest([base.ratio, peak.over(this.kept)]);
   }
 
@@ -124,24 +126,6 @@ function blindPeak(kernel) {
 }
 
 /** Chance that a blind report supports a value. @param {any} kernel */
-const shareOf = ({ levels: [own, rest] }) => new Ratio(own, own + rest);
-
-/** The same against the average over all k values, m of which share the largest likelihood. @param {any} kernel */
-function mappedPeak(kernel) {
-  if (kernel.mappedPeak) return kernel.mappedPeak;
-  /** @type {{k: bigint, ratio: Ratio}} */
-  const { k, ratio } = kernel;
-  const m = favoured(kernel);
-  return new Ratio(k * ratio.top, m * ratio.top + (k - m) * ratio.bottom);
-}
-
-/** That m: 1 unless all reports support equally many values, or as it says itself. @param {any} kernel @returns {any} */
-function favoured(kernel) {
-  const { k, keep, even, sharing = 1n } = kernel;
-  if (!even) return sharing;
-  const share = shareOf(kernel);
-  const part = k * share.top;
-  return chance(keep).below(share) ? k - (part + share.bottom - 1n) / share.bottom : part / share.bottom;
-}
+export const shareOf = ({ levels: [own, rest] }) => new Ratio(own, own + rest);
 
 register([Utility]);

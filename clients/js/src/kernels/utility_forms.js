@@ -1,4 +1,5 @@
 /** Mechanisms for sensitive and harmless values: which designs with a utility kernel there are. */
+import "./mapped.js";
 import { BASES, CHECKS, FIELDS, FORMS, checkParams, fieldsOf, form, isMapping, marked, oneOf, read, register } from "../designs.js";
 
 /** The inverse of `kernelFrom`. @param {any} kernel @returns {any} */

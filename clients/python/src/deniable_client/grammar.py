@@ -201,15 +201,20 @@ _LEVELS = {
     "level_report": "kind level response:response bit:bit none:",
     "g": "g data",
 }
-_DATA = _one_of("unary", "response", "hashing")
+_DATA = _one_of("unary", "response", "hashing", "affine")
 _OWN: Mapping[str, Form] = {
     "pldp": Form(
-        {"personal": {"data": {**_DATA, **_one_of("affine")}, "level": _one_of("response", "bit")}},
+        {"personal": {"data": _DATA, "level": _one_of("response", "bit")}},
         {**_LEVELS, "blocks?": "same data.0.blocks"},
     ),
     "upldp": Form(
         {"personal": {"data": {"utility": {"base": _DATA}}, "level": _one_of("response", "bit")}},
-        {**_LEVELS, "sensitive": "same protected", "disclosure": "word common own capped"},
+        {
+            **_LEVELS,
+            "blocks?": "same data.0.base.0.blocks",
+            "sensitive": "same protected",
+            "disclosure": "word common own capped",
+        },
     ),
 }
 

@@ -26,6 +26,7 @@ from deniable.errors import EnumerationError, FormatError, InWords, ParameterErr
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import report_size
+from deniable.mechanisms.optimal.bounds import least_error
 from deniable.mechanisms.optimal.estimation import LOST_MAX, Progress, best, rounded, written
 from deniable.mechanisms.optimal.extremes import extremes
 from deniable.mechanisms.optimal.goal import Goal, Worth
@@ -289,7 +290,10 @@ def make_optimal(
     goal = _goal(objective, domain.k, f, values, functionals)
     require(isinstance(worst, bool), "worst", worst, "True or False")
     heard = None if progress is None else lambda many: progress("listing extreme outputs", float(many))
-    every = extremes(np.array(budgets), heard)
+    try:
+        every = extremes(np.array(budgets), heard)
+    except EnumerationError as many:
+        raise _out_of_reach(many, promised, f if objective == OBJECTIVES[0] and not worst else None) from many
     own: dict[str, Any] = {"objective": objective}
     own |= {} if values is None else {"values": tuple(goal.functionals[0].tolist())}
     own |= {} if functionals is None else {"functionals": tuple(tuple(row) for row in goal.functionals.tolist())}
@@ -305,6 +309,19 @@ def make_optimal(
     error = float(worth.errors.max()) if worst else worth.error
     rows = tuple(zip(*table.columns, strict=True))
     return Optimal(epsilon=epsilon, domain=domain, table=Table(rows, budgets), error=error, blind=table.blind, **own)
+
+
+def _out_of_reach(error: EnumerationError, promised: Promise, prior: FloatArray | None) -> EnumerationError:
+    """The error, with the least error that is known all the same where many values can be exchanged."""
+    least = None if prior is None else least_error(promised, prior)
+    if least is None:
+        return error
+    return EnumerationError(
+        str(error),
+        f"The least error is known here, since values of one budget can be exchanged: {least.error:.6g}, summed "
+        "over all answers, for one report. Where several such classes have limits no mechanism is known that reaches "
+        "it; the planner ranks those that keep the promise by how far above it they are (deniable plan --promise).",
+    )
 
 
 def _prior(prior: object, k: int) -> FloatArray:

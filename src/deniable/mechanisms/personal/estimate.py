@@ -399,7 +399,7 @@ def _utility_part(
     at = (method, counts.own.base, own, rest, counts.total)
 
     def covariance(target: Target) -> FloatArray:
-        return np.asarray(law.covariance(*at, target)[np.ix_(order, order)])
+        return np.asarray(law.covariance(*at, target, counts.own.extra)[np.ix_(order, order)])
 
     def variance(target: Target) -> FloatArray:
         return counts.join(*law.variances(*at, target))

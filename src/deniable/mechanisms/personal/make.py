@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from deniable.core.domain import Domain
-from deniable.core.promise.ranges import sensitive_ranges
+from deniable.core.promise.ranges import sensitive_ranges, size
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.laws import UNCALIBRATED, common_range
@@ -117,8 +117,8 @@ def _possible(name: str, given: dict[str, Any]) -> Iterator[LevelMechanism]:
 
 def _blocks_fit(given: dict[str, Any]) -> bool:
     """Whether base affine is for these answers."""
-    k = Domain.of(given["domain"]).k
-    return "sensitive" not in given and common_blocks(sorted(given["levels"]), k) is not None
+    protected = given.get("sensitive", (0, Domain.of(given["domain"]).k))
+    return common_blocks(sorted(given["levels"]), size(protected)) is not None
 
 
 def _own(m: LevelMechanism) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from deniable.mechanisms.personal import sensitive_laws
 from deniable.mechanisms.personal.base import LevelMechanism, level_channel
 from deniable.mechanisms.personal.bulk import SensitiveBulk
 from deniable.mechanisms.personal.estimate import UtilityLevelCounts, choose_utility, linear_utility
-from deniable.mechanisms.personal.levels import BASES, make_bases
+from deniable.mechanisms.personal.levels import check_blocks, make_bases
 from deniable.mechanisms.personal.options import DISCLOSURES
 from deniable.mechanisms.personal.sensitive_laws import CAP_MAX, UtilityLevelLaw
 from deniable.mechanisms.support import SupportMechanism
@@ -58,9 +58,6 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        hint = "At one level for all, utility has it."
-        bases = [name for name in BASES if name != "affine"]
-        require(self.base in bases, "base", self.base, f"one of {', '.join(bases)} where some are sensitive", hint)
         object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         check_ranges(self.sensitive, self.k)
         hint = "If all answers are sensitive, leave the option out; for a single one use utility or uss."
@@ -72,6 +69,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         hint = "Without such reports the blended chance is not known, and no share could be estimated."
         require(told, "disclosure", self.disclosure, "common unless level_report is response", hint)
         object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
+        object.__setattr__(self, "blocks", check_blocks(self.base, self.levels, self.s, self.blocks))
 
     @property
     def params(self) -> dict[str, Any]:
@@ -80,7 +78,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
     @cached_property
     def bases(self) -> tuple[SupportMechanism, ...]:
         """See `LevelMechanism.bases`: on the sensitive items."""
-        return make_bases(self.base, self.levels, Domain.of(self.s), self.g, None)
+        return make_bases(self.base, self.levels, Domain.of(self.s), self.g, self.blocks)
 
     @cached_property
     def bulk(self) -> SensitiveBulk:
@@ -97,7 +95,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
     @cached_property
     def law(self) -> UtilityLevelLaw:
         """The ideal law, with the expected shares."""
-        return sensitive_laws.ideal_law(self.level_law, self.base, self.levels, self.s, self.g, self.disclosure)
+        return sensitive_laws.ideal_law(self.level_law, self.base, self.levels, self.s, self.one_in, self.disclosure)
 
     @cached_property
     def law_effective(self) -> UtilityLevelLaw:
@@ -122,7 +120,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
 
     def _ideal_guarantee(self) -> dict[str, Any]:
         return sensitive_laws.ideal_utility_guarantee(
-            self.law, self.base, self.levels, self.g, self.level_epsilon or 0.0
+            self.law, self.base, self.levels, self.one_in, self.level_epsilon or 0.0
         )
 
     @cached_property

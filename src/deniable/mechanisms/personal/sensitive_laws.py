@@ -21,7 +21,7 @@ from deniable.core.laws import epsilon_to
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
 from deniable.errors import ParameterError, require
-from deniable.mechanisms.personal.laws import LevelLaw, Linear, level_leakage
+from deniable.mechanisms.personal.laws import UNCALIBRATED, Extra, LevelLaw, Linear, level_leakage
 from deniable.mechanisms.utility.laws import null_law
 
 __all__ = ["CAP_MAX", "UtilityLevelLaw", "ideal_law", "ideal_utility_guarantee"]
@@ -110,9 +110,10 @@ class UtilityLevelLaw:
 
         `ParameterError` where the sum of the frequencies does not tell it.
         """
-        if base == "grr":
+        if base in UNCALIBRATED:
             raise ParameterError(
-                "base grr cannot be self-calibrated: each hidden report supports one item whatever its level is.",
+                f"base {base} cannot be self-calibrated: each hidden report supports as many points whatever its "
+                "level is.",
                 "Estimate by the level reports (auem), or choose base sue, oue or lh.",
             )
         if not self.common:
@@ -204,7 +205,7 @@ class UtilityLevelLaw:
         return np.asarray(found - 2 * slope * cross + slope**2 * whole)
 
     def covariance(
-        self, method: Linear, base: str, f: FloatArray, rest: FloatArray, n: float, target: Target
+        self, method: Linear, base: str, f: FloatArray, rest: FloatArray, n: float, target: Target, extra: Extra = None
     ) -> FloatArray:
         """First-order covariance matrix, sensitive items first; its diagonal is `variances`."""
         check_target(target)
@@ -212,8 +213,10 @@ class UtilityLevelLaw:
         p, q, _, z = self.blended().tolist()
         gap, size = p - q, f.size + rest.size
         joint = np.zeros((size, size))
-        for share, at in zip(self.own.shares.tolist(), self.levels(), strict=True):
+        for share, at, support in zip(self.own.shares.tolist(), self.levels(), self.own.supports, strict=True):
             joint += share * self._joint(at, f, rest, a)
+            if extra is not None:
+                joint[:s, :s] += share * extra(f, support)
         if method == "self":
             turn = np.eye(size)
             slope = self._calibrated(base, f, theta)
@@ -246,25 +249,25 @@ class UtilityLevelLaw:
 
 
 def ideal_law(
-    own: LevelLaw, base: str, levels: Sequence[float], s: int, g: int | None, disclosure: str
+    own: LevelLaw, base: str, levels: Sequence[float], s: int, one_in: float | None, disclosure: str
 ) -> UtilityLevelLaw:
-    """The ideal law, from that of the base on the s sensitive items."""
+    """The ideal law, from that of the base on the s sensitive items; `one_in` as in `LevelMechanism`."""
     z = np.array([null_law(each, *epsilon_to(e)).z for each, e in zip(own.supports, levels, strict=True)])
     if disclosure == "common":
         z = np.full(z.size, z.min())
     elif disclosure == "capped":
-        z = np.minimum(z, z.min() * math.exp(min(level_leakage(base, levels, s, g), CAP_MAX)))
-    share = {"grr": 1 / s, "lh": 1 / (g or 1)}.get(base)
+        z = np.minimum(z, z.min() * math.exp(min(level_leakage(base, levels, s, one_in), CAP_MAX)))
+    share = 1 / s if base == "grr" else one_in and 1 / one_in
     blind = own.of("q") if share is None else np.full(z.size, share)
     return UtilityLevelLaw.of(own, z, blind, s)
 
 
 def ideal_utility_guarantee(
-    law: UtilityLevelLaw, base: str, levels: Sequence[float], g: int | None, level_epsilon: float
+    law: UtilityLevelLaw, base: str, levels: Sequence[float], one_in: float | None, level_epsilon: float
 ) -> dict[str, Any]:
     """What a report promises for ideal parameters, by the names of `LevelMechanism.guarantee`: upper bounds."""
     z, s = law.z, law.s
-    seen, open_ = level_leakage(base, levels, s, g), math.log(z.max() / z.min())
+    seen, open_ = level_leakage(base, levels, s, one_in), math.log(z.max() / z.min())
     bits = {"sue": seen, "oue": s * level_leakage("oue", levels, 2)}.get(base, 0.0)
     top = law.own.supports[-1]  # at the largest level; 1 - z = 1 - p + p/e where z = p (1 - 1/e) is all of it
     least = max(1 - float(z[-1]), top.p_not + top.p * epsilon_to(levels[-1])[0])

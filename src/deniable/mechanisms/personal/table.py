@@ -59,6 +59,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 6, "sensitive": 4, "levels": "0.5,1", "base": "grr", "level_epsilon": 0.3, "disclosure": "own"},
             {"k": 5, "sensitive": 3, "levels": "0.5,2", "base": "lh", "level_epsilon": 0.5, "disclosure": "capped"},
             {"k": 4, "sensitive": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
+            {"k": 11, "sensitive": 9, "levels": "0.5,2", "base": "affine", "level_epsilon": 0.5},
             {"k": 4, "sensitive": 2, "levels": "1", "base": "grr"},
         ),
         traits=Traits(work_levels, pull_levels),

@@ -8,17 +8,14 @@ from collections.abc import Callable
 import numpy as np
 
 from deniable.core.circle import Circle
-from deniable.datasets.population import Population
-from deniable.datasets.spec import resolve
-from deniable.datasets.tables import NAMES
 from deniable.mechanisms.numeric.arc import Direction
-from deniable.randomness import Stream, simulation
+from deniable.randomness import simulation
 from deniable.run.files import Progress
 from deniable.run.layout import FORMATS, Layout
 from deniable.run.results import Shown
 from deniable.run.studies.frequency import tally_population
-from deniable.run.studies.people import check_source, counted, has_own_values, sorted_into
-from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, repeated
+from deniable.run.studies.people import at_points, check_source
+from deniable.run.studies.study import Study, against, averaged, check_study, repeated
 
 __all__ = ["simulate_direction"]
 
@@ -44,7 +41,7 @@ def simulate_direction(
     check_study(runs, level, n)
     m, root, layout = make(), simulation(seed), Layout.of(format)
     check_source(data, column, layout)
-    people = _people(data, m, n, column, layout, root.spawn(1)[0])
+    people = at_points(data, m.circle, n, column, layout, root.spawn(1)[0])
     cos, sin = people.frequencies @ m.circle.coordinates()
     truth = m.circle.turned(float(m.circle.at(math.atan2(sin, cos) / (2 * math.pi) * m.k)))
     found = repeated(lambda rng: m.estimate(tally_population(m, people, rng)), root, runs, progress, only)
@@ -76,13 +73,3 @@ def _covers(circle: Circle, ends: object, truth: float) -> bool:
     low, high = (float(np.asarray(getattr(ends, name))[0]) for name in ("low", "high"))
     period = circle.high - circle.low
     return high - low >= period or (truth - low) % period <= high - low
-
-
-def _people(data: str, m: Direction, n: int | None, column: str | None, layout: Layout, rng: Stream) -> Population:
-    """How many people have each direction."""
-    if not has_own_values(data, layout):
-        made = resolve(data, n=PEOPLE if n is None else n, k=m.k, rng=rng)
-        return Population(made.name, m.circle.labels_or_numbers, made.counts)
-    if data not in NAMES:
-        return counted(data, n, m.domain, column, layout)
-    return sorted_into(resolve(data, n=n), m.domain, "Take a table of numbers, or a made-up population.")

@@ -6,17 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from deniable.datasets.population import Population
-from deniable.datasets.spec import resolve
-from deniable.datasets.tables import NAMES
 from deniable.mechanisms.numeric.base import Numeric
-from deniable.randomness import Stream, simulation
+from deniable.randomness import simulation
 from deniable.run.files import Progress
 from deniable.run.layout import FORMATS, Layout
 from deniable.run.results import Shown
 from deniable.run.studies.frequency import tally_population
-from deniable.run.studies.people import check_source, counted, has_own_values, sorted_into
-from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, repeated
+from deniable.run.studies.people import at_points, check_source
+from deniable.run.studies.study import Study, against, averaged, check_study, repeated
 
 __all__ = ["simulate_mean"]
 
@@ -43,8 +40,10 @@ def simulate_mean(
     check_study(runs, level, n)
     m, root, layout = make(), simulation(seed), Layout.of(format)
     check_source(data, column, layout)
-    people = _people(data, m, n, column, layout, root.spawn(1)[0])
-    weights, (grid, items) = people.frequencies, m.coarse
+    grid, items = m.coarse
+    told = ", such as adult-age with --interval 0,100"
+    people = at_points(data, grid, n, column, layout, root.spawn(1)[0], told)
+    weights = people.frequencies
     truth = np.array([weights @ grid.points])
     held = np.flatnonzero(people.counts)
     noise = np.array([float(m.law_exact.noise(x)) for x in items[held].tolist()])
@@ -61,15 +60,3 @@ def simulate_mean(
     }
     shown = tuple(Shown.of(e, level=level, truth=truth) for e in found)
     return Study(made=m, data=people.name, n=people.n, seed=seed, runs=len(found), measured=measured, shown=shown)
-
-
-def _people(data: str, m: Numeric, n: int | None, column: str | None, layout: Layout, rng: Stream) -> Population:
-    """How many people have each number of the grid."""
-    grid, _ = m.coarse
-    if not has_own_values(data, layout):
-        made = resolve(data, n=PEOPLE if n is None else n, k=grid.k, rng=rng)
-        return Population(made.name, grid.labels_or_numbers, made.counts)
-    if data not in NAMES:
-        return counted(data, n, grid, column, layout)
-    hint = "Take a table of numbers, such as adult-age with --interval 0,100, or a made-up population."
-    return sorted_into(resolve(data, n=n), grid, hint)

@@ -19,7 +19,7 @@ from deniable.run.files import ask_header, encode, read_values
 from deniable.run.layout import Layout
 from deniable.run.studies.study import PEOPLE
 
-__all__ = ["check_source", "counted", "has_own_values", "met", "sorted_into"]
+__all__ = ["at_points", "check_source", "counted", "has_own_values", "met"]
 
 _CHUNK = 1 << 16
 """Values of a file that are read at a time."""
@@ -69,6 +69,18 @@ def sorted_into(people: Population, domain: Domain, hint: str) -> Population:
         raise ParameterError(f"{people.name} has values that do not fit: {error.message}", hint) from error
     counts = np.bincount(items, people.counts, minlength=domain.k).astype(np.int64)
     return Population(people.name, domain.labels_or_numbers, counts)
+
+
+def at_points(
+    data: str, points: Domain, n: int | None, column: str | None, layout: Layout, rng: Stream, such_as: str = ""
+) -> Population:
+    """How many people have each number of a grid or of a circle; `such_as` names a table that fits."""
+    if not has_own_values(data, layout):
+        made = resolve(data, n=PEOPLE if n is None else n, k=points.k, rng=rng)
+        return Population(made.name, points.labels_or_numbers, made.counts)
+    if data not in NAMES:
+        return counted(data, n, points, column, layout)
+    return sorted_into(resolve(data, n=n), points, f"Take a table of numbers{such_as}, or a made-up population.")
 
 
 def counted(source: str, n: int | None, domain: Domain | None, column: str | None, layout: Layout) -> Population:
