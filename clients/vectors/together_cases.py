@@ -105,6 +105,12 @@ def wrong_together() -> Iterator[tuple[str, str, Document]]:
     leak = leak | {"kernel": leak["kernel"] | {"keep": str(int(leak["kernel"]["keep"]) + (1 << 62))}}
     yield "asked together: a box that leaks", "privacy", about("box", design=leak, questions=[BLOCK])
     yield "asked together: two parts of one person", "format", second(design=dealt("grr", "grr"), questions=[[*BLOCK]])
+    two_parts = [[asks("a")], [asks("b")]]
+    for what, more in {
+        "a deal that looks at the answer": {"deal": [[0, 1]]},
+        "two parts for each": {"answered": 2},
+    }.items():
+        yield f"a survey: {what}", "format", second(design=dealt("grr", "grr", **more), questions=two_parts)
 
 
 GIVEN: list[Any] = [

@@ -325,3 +325,18 @@ def test_answers_to_questions_asked_together_have_one_number(number: int) -> Non
     sizes = [len(one.labels) for one in asked.together]
     every = [asked.joint([a, asked.together[1].labels[b]]) for a in range(sizes[0]) for b in range(sizes[1])]
     assert every == list(range(asked.explanation.design.domain.answers))
+
+
+def test_hostile_surveys_are_among_the_cases() -> None:
+    """A part that leaks, a deal that looks at answers, two parts of one person, a share of 0, parts beyond a byte."""
+    found = {case["about"]: case["error"] for case in FILE["cases"]}
+    wanted = {
+        "2: the second part leaks": "privacy",
+        "2: asked together: a box that leaks": "privacy",
+        "2: a survey: a deal that looks at the answer": "format",
+        "2: a survey: two parts for each": "format",
+        "2: asked together: two parts of one person": "format",
+        "2: a design of parts: a share of 0": "format",
+        "2: a design of parts: 256 parts": "format",
+    }
+    assert {about: found.get(about) for about in wanted} == wanted

@@ -101,7 +101,9 @@ function togetherFrom(documents, { design, share, by, epsilon, proofs }) {
 /** A question may be asked in several parts, alone or together with others: then it is the same question. @param {Question[]} parts */
 function checkAgain(parts) {
   const known = new Map();
-  for (const { name, text, labels } of parts.flatMap((part) => (part.together.length ? part.together : [part]))) {
+  /** @type {{name: string, text: string, labels: readonly string[] | null}[]} */
+  const asked = parts.flatMap((/** @type {any} */ part) => (part.together.length ? part.together : [part]));
+  for (const { name, text, labels } of asked) {
     const told = JSON.stringify([text, labels]);
     if (!known.has(name)) known.set(name, told);
     need(known.get(name) === told, `text and labels of ${name}`, "the same in all parts", text);
