@@ -18,6 +18,7 @@ from deniable.service.http.problems import KINDS
 from deniable.service.ingest import REASONS
 from deniable.service.pages.table import PAGES
 from deniable.service.settings import PREFIX, rows
+from deniable_client.task import _NEEDED, _OPTIONAL
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -77,6 +78,12 @@ def test_every_setting() -> None:
     text = text_of("settings.md")
     assert missing([row.name for row in rows()], text) == []
     assert all(f"`{PREFIX}{row.name.upper()}`" in text for row in rows())
+
+
+def test_every_field_of_a_task() -> None:
+    known = {name for table in (_NEEDED, _OPTIONAL) for name in table[2]}
+    assert missing(sorted(known), section(text_of("protocol.md"), "1. The task")) == []
+    assert len(known) > 15
 
 
 def test_every_mechanism_and_protocol() -> None:

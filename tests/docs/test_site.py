@@ -174,7 +174,6 @@ def test_what_is_loaded_from_elsewhere_would_be_found() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
 def test_the_built_site_is_whole(site: Path) -> None:
     """Links lead somewhere, no page is out of reach, nothing is foreign; a text for programs, a search, each name."""
     pages = [page for page in sorted(site.rglob("*.html")) if site / "_static" not in page.parents]
