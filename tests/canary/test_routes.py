@@ -152,13 +152,13 @@ def test_no_route_tells_a_secret_when_it_fails(
     """Where we fail we may hold anything: errors quote what they were given, and are not repeated."""
     house = House(tmp_path)
     words = " ".join(secret.decode() for secret in sorted(house.secrets))
-    keys, sessions = house.store.keys(), house.store.sessions
+    keys = house.store.keys()
 
     async def submit(upload: Any) -> Any:
         raise KeyError(f"{upload!r}: {words}")
 
     failing = Failing(words)
-    failing.keys, failing.sessions = lambda: keys, sessions  # type: ignore[attr-defined]  # so that people come in
+    failing.keys, failing.sessions = lambda: keys, house.store.sessions  # type: ignore[attr-defined]  # who comes in
     house.service.collector.store = failing  # type: ignore[assignment]
     monkeypatch.setattr(house.service.collector, "_submit", submit)
     house.visit([row for row in EVERY if row.path != "/metrics"])
