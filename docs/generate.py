@@ -366,6 +366,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "averaging": averaging,
     "belief": belief,
     "claims": measured.claims,
+    "seeds": measured.seeds,
     "commands": commands,
     "coverage": coverage,
     "epsilon-unused": epsilon_unused,

@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from deniable.papers.beside import APART, beside, together
 from deniable.papers.paper import Paper
-from deniable.papers.rules import Rule
+from deniable.papers.rules import VERDICTS, Rule
 from deniable.papers.runner import PAPERS
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
@@ -87,6 +88,25 @@ def claims() -> str:
     return "\n\n".join(told) or "No run is kept yet."
 
 
+def seeds() -> str:
+    """Verdicts of the kept runs beside each other: how many of each, by paper and seed, and the claims that differ."""
+    counted, apart = [], []
+    for paper in PAPERS.values():
+        folders = [file.parent for file in sorted(KEPT.glob(f"*/{paper.name}/claims.json"))]
+        runs = {folder.parent.name: json.loads((folder / "claims.json").read_text("utf-8")) for folder in folders}
+        for seed, records in runs.items():
+            found = [record["verdict"] for record in records]
+            counted.append([f"`{paper.name}`", seed, *(str(found.count(verdict)) for verdict in VERDICTS)])
+        if len(runs) == 2:
+            one, two = runs.values()
+            differ = [row for row in beside(one, two) if row["together"] == APART]
+            apart += [[f"`{row['id']}`", row["verdict"], row["other"]] for row in differ]
+    told = table(("paper", "seed", *VERDICTS), counted, right=1)
+    if not apart:
+        return f"{told}\n\nThe verdicts of both seeds are the same for every claim."
+    return f"{told}\n\n{table(('claim', 'with seed 1', 'with seed 2'), apart, right=3)}"
+
+
 def _missing(paper: Paper, runs: Sequence[Sequence[dict[str, Any]]]) -> str:
     """The claims that are not in the runs that are kept."""
     known = {record["id"] for record in runs[0]}
@@ -113,7 +133,7 @@ def _rows(paper: Paper, runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[s
         one, verdicts, rule = same[0], {run["verdict"] for run in same}, rules.get(same[0]["id"])
         if rule is None:
             continue
-        verdict = one["verdict"] if len(verdicts) == 1 else f"not decided ({' or '.join(sorted(verdicts))} by seed)"
+        verdict = together(verdicts)
         verdict += "" if one["rule"] == str(rule) else " (by an earlier rule)"
         meaning = one["note"] or "what was measured agrees with the paper"
         own = "Of our own: " if ours[one["id"]] else ""

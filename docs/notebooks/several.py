@@ -24,7 +24,7 @@ print(f"a third of epsilon: {100 * third**0.5:.2f} points; a third of the people
 
 # %%
 people = {"smokes": ["no", "yes"] * 5000, "sport": [0, 3] * 5000, "income": [800, 2200] * 5000}
-reports = survey.privatize(people, assigned=survey.assign(10_000), rng=dn.simulation(1))
+reports = survey.privatize(people, assigned=survey.assign(10_000, dn.simulation(2)), rng=dn.simulation(1))
 found = survey.estimate(survey.tally(reports))
 print(list(found), f"{found.n:,} reports")
 

@@ -104,7 +104,7 @@ def test_attack_refuses_what_makes_no_sense(run):
 
 
 def test_design_chooses_for_its_n_and_says_so(run):
-    options = ("--k", 100, "--epsilon", 4, "--objectives", "paper", "--json")
+    options = ("--k", 100, "--epsilon", 4, "--form", "paper", "--json")
     assert run("design", "ass", *options).json["params"] == {"size": 7}
     at_100 = run("design", "ass", *options, "--n", 100).json
     assert at_100["params"] == {"size": 49}
@@ -125,7 +125,7 @@ def test_a_fallback_is_told_on_standard_error(run):
 
 
 def test_distance_at_the_same_best_guess(run):
-    found = run("design", "alh", "--k", 100, "--epsilon", 4, "--objectives", "paper", "--json").json
+    found = run("design", "alh", "--k", 100, "--epsilon", 4, "--form", "paper", "--json").json
     assert found["bound_at_asr"] == pytest.approx(0.1163, abs=5e-5)
     assert found["gap_at_asr"] == pytest.approx(0.118, abs=5e-4)
     mixed = run("design", "ssmix", "--k", 100, "--epsilon", 4, "--json").json

@@ -44,7 +44,7 @@ def named(row: dict[str, Any]) -> str:
 def test_selections_by_the_paper_s_objectives_equal_the_golden_ones(row: dict[str, Any], name: str) -> None:
     assert set(row[name]["paper"]) == set(SELECTORS)
     for select, golden in row[name]["paper"].items():
-        m = chosen(name, row["k"], row["epsilon"], objectives="paper", select=select)
+        m = chosen(name, row["k"], row["epsilon"], form="paper", select=select)
         if "degenerate" in golden.get("flag", ""):
             assert "hypervolume" in m.selection["note"]
             golden = row[name]["paper"]["utopia"]
@@ -86,7 +86,7 @@ def test_continuous_optima_equal_the_golden_ones(row: dict[str, Any], name: str)
 
 def test_the_paper_s_example() -> None:
     """k = 100, epsilon 4, equal weights."""
-    made = {name: chosen(name, 100, 4.0, objectives="paper").params[OWN[name]] for name in NAMES}
+    made = {name: chosen(name, 100, 4.0, form="paper").params[OWN[name]] for name in NAMES}
     assert (made["ass"], made["alh"]) == (7, 13)
     assert made["aue"] == pytest.approx(0.8181811818, abs=1e-10)
     assert made["athe"] == pytest.approx(0.7828282828, abs=1e-10)
@@ -97,7 +97,7 @@ def test_the_paper_s_example() -> None:
 @pytest.mark.parametrize("row", GOLDEN["by_n"], ids=lambda row: f"n={row['n']}")
 def test_raw_objectives_depend_on_n_as_the_golden_ones_do(row: dict[str, Any]) -> None:
     for name in NAMES:
-        m = chosen(name, 100, 4.0, objectives="paper", n=row["n"])
+        m = chosen(name, 100, 4.0, form="paper", n=row["n"])
         assert m.params[OWN[name]] == pytest.approx(row[name]["param"], rel=1e-12)
 
 
@@ -369,7 +369,7 @@ def test_the_anchor_is_the_least_error_of_the_whole_family() -> None:
 
 def test_the_search_sees_what_the_authors_grid_misses() -> None:
     """k = 100, epsilon 10: on the grid p = 1/2; the optimum lies between its last two points."""
-    assert chosen("aue", 100, 10.0, objectives="paper").p == 0.5
+    assert chosen("aue", 100, 10.0, form="paper").p == 0.5
     found = choose(FAMILIES["aue"], 100, 10.0, Preference("weighted", "none"), metric="paper", continuous=True)
     assert found.value == pytest.approx(0.999546, abs=1e-6)
     assert found.objective == pytest.approx(0.1050, abs=5e-5)
@@ -402,7 +402,7 @@ def test_the_record_of_a_choice() -> None:
     assert "n = 50" in chosen("ass", 100, 4.0, select="utopia", n=50).selection["note"]
     told = chosen("ass", 100, 4.0, select="utopia").selection
     assert (told["normalize"], told["prior"]) == ("none", "uniform")
-    assert "raw objectives" in chosen("aue", 100, 4.0, objectives="paper").selection["note"]
+    assert "raw objectives" in chosen("aue", 100, 4.0, form="paper").selection["note"]
 
 
 def test_the_record_is_no_part_of_the_design() -> None:

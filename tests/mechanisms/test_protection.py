@@ -154,6 +154,8 @@ def test_nothing_sensitive_protects_nobody_and_all_sensitive_is_plain():
         ("ks-adap", {"k": 4, "top": 2}),
         ("privkvm", {"k": 3, "rounds": 2}),
         ("collaborative", {"k": 5, "sensitive": 2}),
+        ("rcf", {"k": 3}),
+        ("apldp", {"k": 3}),
     ],
 )
 def test_protocols_keep_their_statement_in_every_step(name, options):
@@ -169,7 +171,8 @@ def test_protocols_keep_their_statement_in_every_step(name, options):
     assert spent == pytest.approx(told.epsilon, abs=1e-12)
     assert spent <= told.epsilon
     assert ("every step" if p.repeated else "one step only") in told.text
-    assert set(PROTOCOLS) == {"ks-grr", "ks-adap", "privkvm", "collaborative"}
+    named = {"rcf", "apldp", "ppda", "pbp", "auem", "emoa"}
+    assert set(PROTOCOLS) == {"ks-grr", "ks-adap", "privkvm", "collaborative", *named}
 
 
 def test_labels_are_named_and_long_lists_cut():

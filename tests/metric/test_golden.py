@@ -104,7 +104,7 @@ def test_codes_are_the_optimum_for_any_prior(cells: str, epsilon: float) -> None
 
 @pytest.mark.parametrize("row", GOLDEN["base"], ids=lambda row: f"{row['eps']:g}")
 def test_what_remapping_gains(row: dict[str, Any]) -> None:
-    m = dn.mechanism("brr", epsilon=row["eps"], points=40, rule="min")
+    m = dn.mechanism("brr", epsilon=row["eps"], points=40, form="paper")
     assert isinstance(m, BRR)
     found = m.remap()
     assert found.before == pytest.approx(row["BRR"], rel=RELATIVE)
@@ -117,7 +117,7 @@ def test_a_peaked_prior(row: dict[str, Any]) -> None:
     at = np.arange(1, 25)
     prior = np.exp(-((at - 6) ** 2) / 18)
     prior /= prior.sum()
-    m = dn.mechanism("brr", epsilon=row["eps"], points=24, rule="min", tie="low")
+    m = dn.mechanism("brr", epsilon=row["eps"], points=24, form="paper", tie="low")
     assert isinstance(m, BRR)
     assert m.loss(prior) == pytest.approx(row["BRR"], rel=RELATIVE)
     assert m.remap(prior).loss == pytest.approx(row["BRR_remap"], rel=RELATIVE)
@@ -157,7 +157,7 @@ def test_numbers_of_an_interval(row: dict[str, Any]) -> None:
     assert fine_limit(epsilon) == pytest.approx(row["inf_N"], rel=RELATIVE)
     for name, layout in (("by_N", "endpoints"), ("by_N_mid", "midpoints")):
         for points, loss in row[name].items():
-            m = dn.mechanism("brr", epsilon=epsilon, interval=(0, 1), points=int(points), layout=layout, rule="min")
+            m = dn.mechanism("brr", epsilon=epsilon, interval=(0, 1), points=int(points), layout=layout, form="paper")
             assert m.properties()["loss"] == pytest.approx(loss, abs=5e-6)
     least = min(row["by_N_mid"].values())
     assert best_points(epsilon, "min")[1] <= least + 5e-6

@@ -15,6 +15,7 @@ from deniable.service.demo import BROWSERS
 
 __all__ = [
     "AXE",
+    "STORED",
     "WAIT",
     "Tab",
     "answer",
@@ -165,3 +166,24 @@ def axe() -> str:
     if folder is None or not path.is_file():
         pytest.skip(f"there is no axe-core: npm install axe-core, and name the folder node_modules in {AXE}")
     return path.read_text("utf-8")
+
+
+STORED = """async () => {
+  const found = [localStorage, sessionStorage, history.state, await caches.keys()].map((each) => JSON.stringify(each));
+  found.push(document.cookie, location.href, document.title);
+  for (const { name } of await indexedDB.databases()) {
+    found.push(name);
+    const open = indexedDB.open(name);
+    const base = await new Promise((done) => { open.onsuccess = () => done(open.result); });
+    for (const table of base.objectStoreNames) {
+      const rows = base.transaction(table).objectStore(table);
+      for (const how of ["getAll", "getAllKeys"]) {
+        const asked = rows[how]();
+        found.push(await new Promise((done) => { asked.onsuccess = () => done(JSON.stringify(asked.result)); }));
+      }
+    }
+    base.close();
+  }
+  return found.join("\\n");
+}"""
+"""All that a page keeps: stores with their keys, cookies, names of caches, address, title, state of its history."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -13,8 +14,10 @@ import pytest
 
 import deniable as dn
 from deniable.service.settings import Settings
+from deniable.service.texts.catalogue import say
+from deniable_client.task import Task
 from pages.asks import TODAY, Paged, mechanisms, task
-from pages.browsing import Tab, answer, axe, begin, browser, check, ready, send
+from pages.browsing import STORED, Tab, answer, axe, begin, browser, check, ready, send
 from pages.recording import Proxy, Running
 from pages.test_browser import artefacts, context, counted
 from pages.test_languages import ARABIC, spoken
@@ -251,26 +254,6 @@ def test_the_coin_moves_where_that_is_wanted(site: Running, chromium: Any) -> No
         made.close()
 
 
-STORED = """async () => {
-  const found = [localStorage, sessionStorage, history.state, await caches.keys()].map((each) => JSON.stringify(each));
-  found.push(document.cookie, location.href, document.title);
-  for (const { name } of await indexedDB.databases()) {
-    found.push(name);
-    const open = indexedDB.open(name);
-    const base = await new Promise((done) => { open.onsuccess = () => done(open.result); });
-    for (const table of base.objectStoreNames) {
-      const rows = base.transaction(table).objectStore(table);
-      for (const how of ["getAll", "getAllKeys"]) {
-        const asked = rows[how]();
-        found.push(await new Promise((done) => { asked.onsuccess = () => done(JSON.stringify(asked.result)); }));
-      }
-    }
-    base.close();
-  }
-  return found.join("\\n");
-}"""
-
-
 def test_nothing_of_an_answer_is_kept_or_sent(site: Running, context: Any, proxy: Proxy) -> None:
     """A number that occurs nowhere else is typed and sent: it is in no request, storage, address, title or state.
 
@@ -308,3 +291,94 @@ def test_nothing_of_an_answer_is_kept_or_sent(site: Running, context: Any, proxy
     assert sorted(report) == ["id", "report"]
     assert TODAY.isoformat() not in requests
     tab.fine()
+
+
+def test_a_tablet_that_was_left_is_cleared(site: Running, context: Any, proxy: Proxy) -> None:
+    """After a minute it asks; who stays goes on, who is gone has sent one report, and nothing of the answer is left."""
+    id = opened(site, spoken())
+    tab = Tab(context, "about:blank")
+    page = tab.page
+    page.clock.install()
+    page.goto(f"{proxy.url}/t/{id}?kiosk")
+    ready(page)
+    page.clock.run_for(100_000)
+    assert page.locator("#start").is_visible(), "nobody has begun: there is nothing to clear"
+    assert page.locator("#idle").is_hidden()
+    answer(page, 1)
+    check(page)
+    page.clock.run_for(59_000)
+    assert page.locator("#idle").is_hidden()
+    page.clock.run_for(5_000)
+    assert "1" in page.inner_text("#idle-text")
+    page.click("#stay")
+    assert page.locator("#idle").is_hidden()
+    page.clock.run_for(59_000)
+    assert page.inner_text("#said") == "often"
+    with page.expect_navigation():
+        page.clock.run_for(22_000)
+    ready(page)
+    assert page.locator("#start").is_visible()
+    assert page.locator("input:checked").count() == 0
+    assert page.text_content("#said") == ""
+    assert page.evaluate("indexedDB.databases()") == []
+    while not counted(site, id):
+        page.wait_for_timeout(50)
+    assert len(proxy.sent("/reports")) == counted(site, id) == 1
+    tab.fine()
+
+
+BODIES = """async () => {
+  const open = indexedDB.open("deniable");
+  const base = await new Promise((done) => { open.onsuccess = () => done(open.result); });
+  const asked = base.transaction("ledger").objectStore("ledger").get("state");
+  const state = await new Promise((done) => { asked.onsuccess = () => done(asked.result); });
+  base.close();
+  return state.report.map((each) => String(each.body));
+}"""
+
+
+def test_who_goes_back_and_forth_cannot_choose_the_noise(site: Running, context: Any, proxy: Proxy) -> None:
+    """A, B, A, B, A: one report waits at any time, none is shown before it is sent (`check`), and the last is sent."""
+    id = opened(site, task([dn.mechanism("oue", epsilon=1.0, labels=[f"answer {i}" for i in range(64)])], "Which?"))
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    page, drawn = tab.page, []
+    ready(page)
+    begin(page)
+    for number in (3, 40, 3, 40, 3):
+        answer(page, number)
+        check(page)
+        drawn.append(page.evaluate(BODIES))
+        page.click("#change")
+    assert [len(each) for each in drawn] == [1] * 5
+    assert drawn[0] != drawn[1]
+    check(page)
+    last = page.evaluate(BODIES)
+    send(page)
+    (sent,) = proxy.sent("/reports")
+    assert [json.loads(sent.body)["reports"][0]["report"]] == last
+    assert counted(site, id) == 1
+    tab.fine()
+
+
+def test_a_report_that_could_not_be_sent_in_time_is_told(site: Running, context: Any) -> None:
+    """No network at the press, and back after the task's last day: nothing is sent any more, and that is said."""
+    document = spoken()
+    id = opened(site, document)
+    tab = Tab(context, f"{site.url}/t/{id}")
+    page = tab.page
+    ready(page)
+    page.route("**/reports", lambda route: route.abort())
+    answer(page)
+    check(page)
+    assert send(page) == say("en", "answer", "offline.title")
+    tab.errors.clear()  # that there is no network
+    later = Tab(context, "about:blank")
+    page.close()
+    later.page.clock.set_fixed_time(datetime.fromisoformat(Task.load(document).expires.isoformat()) + timedelta(2))
+    later.page.goto(f"{site.url}/t/{id}")
+    ready(later.page)
+    assert later.page.inner_text("#receipt-title") == say("en", "answer", "rejected.title")
+    assert later.page.inner_text("#outcome") == say("en", "answer", "rejected.gone")
+    assert later.page.locator("#retry").is_hidden()
+    assert counted(site, id) == 0
+    later.fine()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from client.test_js import _tsc
 from deniable.errors import DeniableError
 from deniable.service.pages import assets
 from deniable.service.pages.bundle import bundled, stripped
 
 CLIENTS = Path(__file__).resolve().parents[2] / "clients"
+CLIENT = CLIENTS / "js" / "src"
+STATIC = CLIENTS.parent / "src" / "deniable" / "service" / "pages" / "static"
 PAGE = """
 globalThis.document = { documentElement: {}, getElementById: () => ({ dataset: {} }) };
 globalThis.location = { origin: "http://127.0.0.1:1" };
@@ -196,3 +200,35 @@ def test_comments_go_and_texts_stay() -> None:
         "a + +b;a - -b;a++ + b;x < !--y;a<b;a !==-b;return -1;\n"
     )
     assert stripped("return /* a\nb */ x;") == "return\nx;\n"
+
+
+CHECKED = {
+    "compilerOptions": {
+        "allowJs": True,
+        "checkJs": True,
+        "strict": True,
+        "noEmit": True,
+        "target": "es2022",
+        "module": "nodenext",
+        "lib": ["es2023", "dom", "dom.iterable"],
+        "skipLibCheck": True,
+        "types": ["node"],
+    },
+    "include": ["static/*.js"],
+}
+
+
+@pytest.mark.slow
+def test_scripts_of_pages_are_typed(tmp_path: Path) -> None:
+    """As strictly as the client that they import; a wrong type is noticed."""
+    tsc, types = _tsc() or pytest.skip("there is no TypeScript")
+    shutil.copytree(STATIC, tmp_path / "static")
+    shutil.copytree(CLIENT, tmp_path / "static" / "client")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "tsconfig.json").write_text(json.dumps(CHECKED))
+    (tmp_path / "static" / "planted.js").write_text('/** @type {number} */\nexport const planted = "text";\n')
+    done = subprocess.run(
+        [tsc, "-p", ".", "--typeRoots", str(types)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    own = re.findall(r"^static/(\w+\.js)\(", done.stdout, re.MULTILINE)
+    assert own == ["planted.js"], done.stdout

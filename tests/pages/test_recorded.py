@@ -14,7 +14,7 @@ import pytest
 import deniable as dn
 from deniable.core.types import FloatArray
 from pages.asks import OFTEN, Paged, mechanisms, task
-from pages.browsing import Tab, answer, browser, check, ready, send
+from pages.browsing import STORED, Tab, answer, begin, browser, check, ready, send
 from pages.ranks import permutation
 from pages.recording import Proxy, Running
 
@@ -27,6 +27,14 @@ ALPHA = 1e-3
 DELAY = 1.0
 """Seconds that a page would wait with one of the answers, to see that the test notices: more than what happens to
 others on a busy machine."""
+
+
+CLICKED = (
+    "() => document.getElementById('send').addEventListener('click', () => {"
+    " window.clicked = performance.now(); }, { capture: true })"
+)
+SENT = "performance.getEntriesByType('resource').find((each) => each.name.endsWith('/reports')).startTime"
+"""When the page was told to send, and when it asked for the request, by its own clock."""
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +71,9 @@ def recorded(chromium: Any, slow: bool = False, people: int = PEOPLE) -> tuple[P
             ready(tab.page)
             answer(tab.page, int(own))
             check(tab.page)
-            tab.page.evaluate(
-                "() => document.getElementById('send').addEventListener('click', () => {"
-                " window.clicked = performance.now(); }, { capture: true })"
-            )
+            tab.page.evaluate(CLICKED)
             assert send(tab.page) == "Thank you. Your report was counted."
-            entry = "performance.getEntriesByType('resource').find((each) => each.name.endsWith('/reports')).startTime"
-            times.append(tab.page.evaluate(f"() => {entry} - window.clicked"))
+            times.append(tab.page.evaluate(f"() => {SENT} - window.clicked"))
             tab.fine()
             tab.page.goto("about:blank")
             session.send("Storage.clearDataForOrigin", {"origin": proxy.url, "storageTypes": "all"})
@@ -116,7 +120,8 @@ def test_the_answer_is_nowhere_in_what_is_sent(chromium: Any) -> None:
 def noticed(times: FloatArray, answers: Any) -> float:
     """The smallest delay of one of the answers, in milliseconds, that the test would have noticed in these times."""
     steps = (0.5 * 2**i for i in range(20))
-    return next(step for step in steps if permutation(times + np.where(answers, step, 0.0), answers) < ALPHA)
+    found = (step for step in steps if permutation(times + np.where(answers, step, 0.0), answers) < ALPHA)
+    return next(found, float("inf"))
 
 
 def test_a_page_that_waited_with_one_answer_would_be_noticed(chromium: Any) -> None:
@@ -194,3 +199,72 @@ def test_the_page_takes_the_same_steps_for_every_answer(chromium: Any, kind: str
         if kind == "choice":
             planted = [steps(chromium, f"{site.url}/t/{id}", number, PLANTED) for number in (0, 1)]
             assert planted[0] != planted[1]
+
+
+# ---- a thousand answers
+
+MANY = int(os.environ.get("DENIABLE_RECORDED", "1000"))
+"""Answers that the nightly tier records; others with the variable."""
+
+
+def numbered(chromium: Any, people: int) -> tuple[Proxy, FloatArray, Any, list[str], list[str]]:
+    """So many people with a number that nobody else has: the recording, times, which were large, and all that is kept.
+
+    What is kept is looked at after typing, before sending, after it and after coming back.
+    """
+    service = Paged()
+    id = service.add(task([dn.mechanism("sw", epsilon=1.0, interval=(0, 2000))], "How much?", min_batch=2))
+    large = np.arange(people) % 2 == 1
+    np.random.default_rng(6).shuffle(large)
+    secrets = [f"{1001 if own else 101}.{7_000_000 + i}" for i, own in enumerate(large)]
+    times, kept = [], []
+    with Running(service) as site, Proxy(site.url) as proxy:
+        context = chromium.new_context()
+        tab = Tab(context, "about:blank")
+        session = context.new_cdp_session(tab.page)
+        for secret in secrets:
+            tab.page.goto(f"{proxy.url}/t/{id}")
+            ready(tab.page)
+            begin(tab.page)
+            tab.page.fill("[data-number]", secret)
+            own = [tab.page.evaluate(STORED)]
+            check(tab.page)
+            own.append(tab.page.evaluate(STORED))
+            tab.page.evaluate(CLICKED)
+            assert send(tab.page) == "Thank you. Your report was counted."
+            times.append(tab.page.evaluate(f"() => {SENT} - window.clicked"))
+            own += [tab.page.evaluate(STORED), tab.page.content()]
+            tab.page.reload()
+            ready(tab.page)
+            own += [tab.page.evaluate(STORED), tab.page.content()]
+            kept.append("\n".join(own))
+            tab.fine()
+            tab.page.goto("about:blank")
+            session.send("Storage.clearDataForOrigin", {"origin": proxy.url, "storageTypes": "all"})
+        context.close()
+        assert sum(tally.n for tally in service.store.tallies(id).values()) == people
+    return proxy, np.array(times), large, secrets, kept
+
+
+@pytest.mark.turns(365)
+def test_a_thousand_answers_leave_nothing_anywhere(chromium: Any) -> None:
+    """In no request, stored value or key, cookie, cache, address, title, state or page; nor in lengths and times.
+
+    Times as above: alpha 1e-3, and what is found must be found again.
+    """
+    proxy, times, large, secrets, kept = numbered(chromium, MANY)
+    sent = proxy.sent("/reports")
+    assert len(sent) == MANY
+    assert len({(request.head, len(request.body)) for request in sent}) == 1
+    requests = b"\n".join(request.head + request.body for request in proxy.requests).decode("latin-1")
+    for secret, own in zip(secrets, kept, strict=True):
+        assert "deniable" in own, "the ledger was looked at"
+        decimals = secret.partition(".")[2]
+        for form in (secret, decimals, f"{float(secret):,}"):
+            assert form not in own
+            assert form not in requests
+    p = permutation(times, large)
+    print(f"{MANY} answers; times: p = {p:.3g}; {noticed(times, large)} ms more would have been noticed")
+    if p < ALPHA:
+        _, again, halves, *_ = numbered(chromium, MANY)
+        assert permutation(again, halves) >= ALPHA, "times depend on the answer, in a second recording too"

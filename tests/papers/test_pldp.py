@@ -11,13 +11,14 @@ import pytest
 import deniable as dn
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.plain import Personal
+from deniable.mechanisms.personal.published import emoa, rcf, response_is_better
 from deniable.papers.paper import Context
 from deniable.papers.pldp import claims, comparisons
-from deniable.papers.pldp.baselines import apldp, rcf, response_is_better
+from deniable.papers.pldp.baselines import apldp
 from deniable.papers.pldp.comparisons import _FIVE
 from deniable.papers.pldp.experiments import _SIZES, largest
 from deniable.papers.pldp.paper import PAPER, SHOWN, TWO
-from deniable.papers.pldp.printed import emoa, emoa_as_coded
+from deniable.papers.pldp.printed import emoa_as_coded
 from deniable.papers.pldp.study import LEVELS, METHODS, Errors, power_law, study
 from deniable.papers.rules import Verdict
 from deniable.papers.runner import PAPERS
@@ -98,7 +99,7 @@ def test_the_mean_absolute_error_must_fall_too(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_source_of_the_error_is_looked_for_at_all_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
     def verdict(id: str, ends: float) -> str:
-        return decided(monkeypatch, id, by_budget=lambda _, __, budget: faked(auem=4.0 if budget < ends else 1.2))
+        return decided(monkeypatch, id, by_budget_often=lambda _, __, budget: faked(auem=4.0 if budget < ends else 1.2))
 
     assert [verdict("source", ends) for ends in (0.25, 0.45)] == ["refuted", "reproduced"]
 

@@ -54,6 +54,8 @@ OPPOSITES: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
         {"nine values, PBP with random shares: share of the MSE left": Sampled(0.9, 0.001)},
         "refuted",
     ),
+    "pldp-fig3": ("corrected", {"by SUE alone: rise, Country, rcf: from 10 to 42 values": FAR}, "refuted"),
+    "pldp-fig4": ("corrected", {"AUEM: rise, Job, auem: from 3 to 12 values": NEAR}, "refuted"),
     "kskv-fig3-small": ("refuted", {}, "refuted"),
     "kskv-fig3-ue": ("corrected", {"mean gain, epsilon from 4 on": FAR}, "reproduced"),
     "kskv-fig5-advantage": ("corrected", {"mean gain": FAR}, "refuted"),

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from deniable.errors import MissingExtraError, ParameterError
+from deniable.errors import DeniableError, MissingExtraError, ParameterError
 from deniable.papers import runner
+from deniable.papers.beside import APART, SAME, together
 from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Claim, Context, Figure, LeftOut, Paper, Rows
 from deniable.papers.rules import Condition, Rule, Verdict
@@ -352,3 +353,52 @@ def test_once_computes_once() -> None:
     assert [context.once(slow), context.once(slow), context.once(slow, 1), context.once(slow, 1)] == [7, 7, 8, 8]
     assert calls == [(context,), (context, 1)]
     assert context.rows("fig1") is context.rows("1")
+
+
+# ---- two runs beside each other
+
+
+def test_verdicts_of_two_runs_stand_beside_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same where nothing differs; not decided where one run says otherwise; not compared by another rule."""
+    monkeypatch.setattr(runner, "PAPERS", {"toy": toy()})
+    one = reproduce("toy", out=tmp_path / "1")
+    same = reproduce("toy", out=tmp_path / "2", seed=2, against=tmp_path / "1")
+    assert one.against == ()
+    assert [row["together"] for row in same.against] == [SAME] * 4
+    other = (
+        Claim("a", "it holds", "Eq. 1", 0.5, replace(RULE, note="why"), says(x=-1, rows=0)),
+        Claim("b", "it does not", "Eq. 2", "x < y", Rule((Condition("x", ">", 1),)), says(x=-1, rows=0)),
+        Claim("e", "more", "Eq. 3", "?", RULE, says(x=1, rows=0)),
+    )
+    monkeypatch.setattr(runner, "PAPERS", {"toy": toy(claims=other)})
+    found = reproduce("toy", out=tmp_path / "3", against=tmp_path / "1")
+    assert [(row["verdict"], row["other"], row["together"]) for row in found.against] == [
+        ("refuted", "reproduced", APART),
+        ("refuted", "refuted", "by another rule there"),
+        ("reproduced", "", "not in the other run"),
+    ]
+    assert found.document()["against"] == list(found.against)
+    assert together(found.against[0][key] for key in ("verdict", "other")).startswith(APART)
+    with (tmp_path / "3" / "verdicts.csv").open(newline="") as lines:
+        assert list(csv.DictReader(lines)) == [dict(row) for row in found.against]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "against must be a folder that `deniable reproduce` wrote: with toy/claims.json"),
+        ("[", "is not JSON"),
+        ("{}", "a list of claims with id, verdict and rule"),
+        ('[{"id": "a", "verdict": "maybe", "rule": ""}]', "a list of claims with id, verdict and rule"),
+    ],
+)
+def test_another_run_is_read_before_anything_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, message: str
+) -> None:
+    monkeypatch.setattr(runner, "PAPERS", {"toy": toy()})
+    if text is not None:
+        (tmp_path / "toy").mkdir()
+        (tmp_path / "toy" / "claims.json").write_text(text)
+    with pytest.raises(DeniableError, match=message):
+        reproduce("toy", out=tmp_path / "out", against=tmp_path)
+    assert not (tmp_path / "out").exists()

@@ -20,8 +20,9 @@ LINE: dict[str, Any] = {"epsilon": 0.5, "points": 40}
     ("name", "given", "same"),
     [
         ("brr", LINE, {"rule": "min"}),
-        ("ass", {"epsilon": 4.0, "k": 100}, {"objectives": "paper"}),
-        ("aue", {"epsilon": 4.0, "k": 100}, {"objectives": "paper"}),
+        ("pldp", {"levels": "0.5,1", "k": 4, "level_epsilon": 0.3}, {"base": "sue", "level_report": "response"}),
+        ("uss", {"epsilon": 1.0, "k": 6, "sensitive": 3, "theta": 0.5}, {"form": "glutf"}),
+        ("urr", {"epsilon": 1.0, "k": 6, "sensitive": 3, "theta": 0.5}, {"form": "glutf"}),
         ("urap", {"epsilon": 1.0, "k": 6, "sensitive": 3, "theta": 0.5}, {"form": "glutf"}),
     ],
 )
@@ -34,17 +35,34 @@ def test_as_printed_is_form_paper(name: str, given: dict[str, Any], same: dict[s
 
 def test_every_row_that_is_printed_takes_form_paper_and_nothing_twice() -> None:
     rows = {name: entry.printed for name, entry in MECHANISMS.items() if entry.printed is not None}
-    assert set(rows) == {"ass", "aue", "alh", "athe", "brr", "exponential", "lsrr", "urap"}
+    adaptive, near = {"ass", "aue", "alh", "athe"}, {"brr", "exponential", "lsrr"}
+    assert set(rows) == adaptive | near | {"uss", "uue", "urr", "urap", "pldp"}
     with pytest.raises(ParameterError, match="rule must be left out with form=paper, got 'mean'"):
         dn.mechanism("brr", **LINE, form="paper", rule="mean")
     with pytest.raises(ParameterError, match="form must be paper"):
         dn.mechanism("brr", **LINE, form="null")
 
 
-def test_the_former_spelling_warns() -> None:
-    with pytest.warns(FutureWarning, match="variant=printed is now form=paper"):
-        old = dn.mechanism("exponential", epsilon=2.0, points=5, variant="printed")
-    assert old.design == dn.mechanism("exponential", epsilon=2.0, points=5, form="paper").design
+@pytest.mark.parametrize(
+    ("name", "given", "former"),
+    [
+        ("exponential", {"epsilon": 2.0, "points": 5}, {"variant": "printed"}),
+        ("ass", {"epsilon": 4.0, "k": 100}, {"objectives": "paper"}),
+        ("aue", {"epsilon": 4.0, "k": 100}, {"objectives": "paper"}),
+    ],
+)
+def test_the_former_spelling_warns(name: str, given: dict[str, Any], former: dict[str, str]) -> None:
+    """And makes the same, to the byte of its document; other values of these options do not warn."""
+    option, value = next(iter(former.items()))
+    with pytest.warns(FutureWarning, match=f"{option}={value} is now form=paper"):
+        old = dn.mechanism(name, **given, **former)
+    made = dn.mechanism(name, **given, form="paper")
+    assert made.design == old.design != dn.mechanism(name, **given).design
+
+
+def test_a_name_that_a_paper_mentions_says_why_it_is_not_there() -> None:
+    with pytest.raises(ParameterError, match=r"PrivKVM\+ is PrivKVM with a number of rounds by a rule that is in no"):
+        dn.protocol("PrivKVM+", epsilon=1.0, k=4)
 
 
 def test_algorithm_3_is_a_rule_for_lines() -> None:

@@ -18,7 +18,7 @@ from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import fit_levels
 from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear, plausible_shares
 from deniable.mechanisms.personal.plain import Personal
-from deniable.papers.pldp.baselines import rcf
+from deniable.mechanisms.personal.published import rcf
 from tiers import every
 
 RUNS, PEOPLE = 200, 5000

@@ -86,7 +86,7 @@ def test_files_say_what_reports_say(name: str, method: str, tmp_path: Path) -> N
 def test_levels_and_public_seeds_have_methods_of_their_own() -> None:
     few = {name: made(name) for name in ("pldp", "olh", "ss", "oue", "ussmix", "duchi")}
     methods = {name: {*methods_of(m)} - {UNBIASED} for name, m in few.items()}
-    assert {"auto", "auem", "self", "grouped", "em", "em-known", "em-blind"} == methods["pldp"]
+    assert {"auto", "auem", "self", "grouped", "pbp", "emoa", "em", "em-known", "em-blind"} == methods["pldp"]
     assert "calibrated" in methods["olh"]
     assert methods["ss"] == {"em", "ems"} == methods["oue"] - {"count-aware"}
     assert methods["ussmix"] == methods["duchi"] == set()
@@ -111,7 +111,7 @@ def test_every_method_of_the_table_has_somebody_who_does_it() -> None:
     tally = m.tally(m.privatize_items(np.arange(9000) % m.k, dn.simulation(3)))
     for method in methods_for([LEVELS], TALLY):
         assert m.estimate(tally, method).n == 9000
-    with pytest.raises(ParameterError, match="method must be one of em, em-known, em-blind, got 'ems'"):
+    with pytest.raises(ParameterError, match="method must be one of em, emoa, em-known, em-blind, got 'ems'"):
         m.fit(tally, "ems")
 
 

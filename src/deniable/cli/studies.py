@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from deniable.audit.exact import audit as check
 from deniable.cli.imports import audit_object, audit_recipe
@@ -30,7 +31,7 @@ from deniable.datasets.synthetic import KINDS
 from deniable.datasets.tables import NAMES
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.registry import OPTIONS
-from deniable.present.tables import Table
+from deniable.present.tables import Column, Table
 from deniable.run.files import named
 from deniable.run.given.designs import is_file, read_designs
 from deniable.run.layout import COMPRESSIONS, FORMATS, Layout
@@ -207,11 +208,15 @@ def reproduce(
     target: Annotated[str, option("--out", "DIR", "Folder to write to.")] = "results",
     data_dir: Annotated[str | None, option("--data-dir", "D", "Folder with larger data sets.")] = None,
     seed: Annotated[int, option("--seed", "S", "Seed of the simulations: another one, other draws.")] = 1,
+    against: Annotated[
+        str | None, option("--against", "DIR", "Folder of an earlier run: its verdicts are set beside these.")
+    ] = None,
     force: Force = False,
 ) -> None:
     """Compute a paper's figures and check its claims.
 
     report.html shows claims, verdicts, reasons and figures on one page; CSV, charts and claims.json stand beside it.
+    With --against, verdicts.csv has those of two runs, for example of two seeds, beside each other.
 
     Example: deniable reproduce adaptive --quick
     """
@@ -221,10 +226,14 @@ def reproduce(
 
     if paper not in (*PAPERS, "all"):
         raise ParameterError(f"PAPER must be one of {', '.join(PAPERS)} or all, got {paper!r}.")
+    other = None if against is None else Path(against)
+    apart = other is None or other.resolve() != Path(target).resolve()
+    require(apart, "against", against, "another folder than --out", "Write the second run to a folder of its own.")
     for name in PAPERS if paper == "all" else (paper,):
         out.claim(str(Path(target) / name / "claims.json"), force=force, plain=False)
     folder = Path(data_dir) if data_dir is not None else None
-    summary = run(paper, figure=figure, quick=quick, out=Path(target), data_dir=folder, seed=seed, progress=out.note)
+    asked: dict[str, Any] = {"figure": figure, "quick": quick, "seed": seed, "against": other}
+    summary = run(paper, out=Path(target), data_dir=folder, progress=out.note, **asked)
     document, rows = summary.document(), summary.table()
     for text in document.get("notes", []):
         out.note(text)
@@ -237,4 +246,16 @@ def reproduce(
             f"{name}: {own[0]} claims tested; {own[1]} statements of the paper have none, with reasons in the report"
         )
     out.note(f"wrote {target}")
-    out.show(document, claims_table(rows), f"{len(rows)} claims: {found}. Details: {pages}")
+    shown: list[Table | str] = [f"{len(rows)} claims: {found}. Details: {pages}"]
+    shown += [] if not summary.against else _beside(summary.against, str(against))
+    out.show(document, claims_table(rows), *shown)
+
+
+def _beside(rows: Sequence[Mapping[str, str]], other: str) -> list[Table | str]:
+    """How many verdicts are those of the other run, and the rest of them."""
+    rest = [row for row in rows if row["together"] != "the same"]
+    told = f"{len(rows) - len(rest)} of {len(rows)} verdicts are those of {other}."
+    if not rest:
+        return [told]
+    head = (Column("claim"), Column("here"), Column("there"), Column("together", wrap=True))
+    return [told, Table(head, [[row[key] for key in ("id", "verdict", "other", "together")] for row in rest])]

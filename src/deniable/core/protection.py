@@ -130,7 +130,9 @@ class Protection:
         """Who is protected from what, in a sentence or two."""
         told = self._between() if self.between else self._all() if self.sensitive is None else self._some()
         text = _STEPS[self.steps] + told
-        if len(self.levels) > 1:
+        if len(self.levels) > 1 and math.isinf(self.level):
+            text += " About the level: everybody sees it, nothing is promised; it must not be chosen by the answer."
+        elif len(self.levels) > 1:
             hidden = ", if it discloses nothing," if self.disclosed else ""
             text += (
                 f" About the level: a report is at most {times(self.level)} as likely at one level as at "
@@ -226,14 +228,15 @@ class Protection:
         return (self.against(other.epsilon) if plain else replace(self, epsilon=other.epsilon)) == other
 
     def document(self) -> dict[str, Any]:
-        """As plain data: the kind, the claims that it makes, and the text."""
+        """As plain data: the kind, the claims that it makes, and the text; None where there is no limit."""
         found: dict[str, Any] = {"kind": self.kind, "subject": self.subject, "epsilon": self.epsilon}
         if self.sensitive is not None:
             found |= {"sensitive": list(self.sensitive), "disclosed": _up(self.disclosed)}
         if self.budgets:
             found |= {"budgets": list(self.budgets)}
         if self.levels:
-            found |= {"levels": list(self.levels), "level": self.level, "pair": self.pair}
+            limits = {"level": self.level, "pair": self.pair}
+            found |= {"levels": list(self.levels)} | {name: None if math.isinf(x) else x for name, x in limits.items()}
         return found | ({"steps": self.steps} if self.steps else {}) | {"text": self.text}
 
 

@@ -49,6 +49,8 @@ METHODS: Mapping[str, Method] = {
     "auem": Method((LEVELS,), TALLY),
     "self": Method((LEVELS,), TALLY),
     "grouped": Method((LEVELS,), TALLY),
+    "pbp": Method((LEVELS,), TALLY),
+    "emoa": Method((LEVELS,), REPORTS),
     "em-known": Method((LEVELS,), EVIDENCE),
     "em-blind": Method((LEVELS,), EVIDENCE),
 }

@@ -22,7 +22,7 @@ from deniable.randomness import Stream
 __all__ = ["KINDS", "NEAR", "Release"]
 
 _NAMED: dict[str, tuple[str, dict[str, Any]]] = {
-    "alg4": ("brr", {"rule": "min", "layout": "endpoints", "points": 21}),
+    "alg4": ("brr", {"form": "paper", "layout": "endpoints", "points": 21}),
     "truncated": ("laplace", {"variant": "truncate"}),
     "clamped": ("laplace", {"variant": "clamp"}),
 }

@@ -67,6 +67,8 @@ class Protocol(ABC, Generic[Data]):
     """Every step's mechanism is vetted, and nobody spends more than epsilon over all steps."""
     repeated: ClassVar[bool] = False
     """Everybody takes part in every step; the steps' budgets add up to epsilon."""
+    only_simulated: ClassVar[str] = ""
+    """Why no collection is made with it; empty for those that collect."""
     subject: ClassVar[str] = ANSWER
     """What people hand in, by the name that statements of protection have for it."""
 

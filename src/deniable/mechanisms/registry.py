@@ -163,6 +163,11 @@ _KNOWN_AS = {
     "duchi": "duchi-mechanism",
     "hm": "hybrid hybrid-mechanism",
 }
+_LACKING = {
+    "privkvm+": "PrivKVM+ is PrivKVM with a number of rounds by a rule that is in no text at hand: "
+    "dn.protocol('privkvm', rounds=N, ...) takes any number.",
+}
+"""Names that papers mention, and why there is no such row."""
 ALIASES: Mapping[str, str] = {alias: name for name, known in _KNOWN_AS.items() for alias in known.split()}
 """Rows by other names that people know them by."""
 
@@ -325,8 +330,8 @@ def as_printed(name: str, entry: Entry, options: dict[str, Any]) -> dict[str, An
     return {**rest, **entry.printed}
 
 
-_FORMER = ("printed",)
-"""How options called what is as printed before that was `form=paper` everywhere."""
+_FORMER = ("printed", "paper")
+"""How options of their own called what is as printed before that was `form=paper` everywhere."""
 
 
 def entry_of(name: str) -> Entry:
@@ -350,7 +355,9 @@ def resolved(name: str) -> str:
 
 def _known(kind: str, name: str, rows: Mapping[str, Entry]) -> Entry:
     if not isinstance(name, str) or name not in rows:
-        near = meant(name, [*rows, *(alias for alias, row in ALIASES.items() if row in rows)])
+        near = _LACKING.get(str(name).strip().lower()) or meant(
+            name, [*rows, *(alias for alias, row in ALIASES.items() if row in rows)]
+        )
         if kind == "protocol" and isinstance(name, str) and name in MECHANISMS:
             near = f"{name} is one mechanism: dn.mechanism({name!r}, ...)."
         raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {show(name)}.", near)

@@ -20,6 +20,7 @@ from typing import Any
 from deniable.collect.files import replace_file
 from deniable.errors import MissingExtraError, ParameterError, require
 from deniable.papers.adaptive import paper as adaptive
+from deniable.papers.beside import beside, read_run
 from deniable.papers.brr import paper as brr
 from deniable.papers.charts import marked
 from deniable.papers.kskv import paper as kskv
@@ -56,6 +57,8 @@ class Summary:
     notes: tuple[str, ...]
     """What could not be done, e.g. charts without the extra that draws them."""
     seconds: float
+    against: tuple[dict[str, str], ...] = ()
+    """The verdicts beside those of another run, if one was given."""
 
     def counts(self, whose: str | None = None) -> dict[str, int]:
         """How many claims have each verdict: all of them, or `the paper's`, or `ours`."""
@@ -77,7 +80,7 @@ class Summary:
             "pages": [str(file) for file in self.pages],
             "notes": list(self.notes),
             "seconds": round(self.seconds, 3),
-        }
+        } | ({"against": list(self.against)} if self.against else {})
 
     def table(self) -> list[dict[str, str]]:
         """The claims as rows of short texts."""
@@ -93,12 +96,14 @@ def reproduce(
     out: Path,
     data_dir: Path | None = None,
     seed: int = SEED,
+    against: Path | None = None,
     progress: Callable[[str], None] = silent,
 ) -> Summary:
     """Compute a paper's figures and claims, or those of `all` papers, and write them below `out`.
 
     With `figure` it is that figure alone, and only the claims that are read from it. `quick` takes smaller simulations.
-    `progress` is told what is being done.
+    `progress` is told what is being done. `against` is the `out` of an earlier run, with another seed: its verdicts are
+    set beside these, in `verdicts.csv`.
     """
     start = time.perf_counter()
     out = Path(out)
@@ -109,6 +114,7 @@ def reproduce(
     chosen = _chosen(paper)
     require(figure is None or len(chosen) == 1, "figure", figure, "left out when all papers are run")
     wanted = None if figure is None else chosen[0].figure(figure)
+    other = None if against is None else read_run(Path(against), [one.name for one in chosen])
     figures: list[Drawn] = []
     claims: list[dict[str, Any]] = []
     pages: list[Path] = []
@@ -125,7 +131,11 @@ def reproduce(
         claims += records
     seconds = time.perf_counter() - start
     lost = tuple({"paper": one.name, **asdict(statement)} for one in chosen for statement in one.left_out)
-    return Summary(paper, quick, out, tuple(figures), tuple(claims), lost, tuple(pages), tuple(notes), seconds)
+    rows = () if other is None else tuple(beside(claims, other))
+    if rows:
+        replace_file(out / "verdicts.csv", _csv(rows))
+    found = (tuple(figures), tuple(claims), lost, tuple(pages), tuple(notes), seconds, rows)
+    return Summary(paper, quick, out, *found)
 
 
 def _chosen(name: str) -> tuple[Paper, ...]:

@@ -1,8 +1,9 @@
 """The schemes that the papers name, under their names: which mechanism here is one, and which can only be simulated.
 
 What sends reports of its own is a mechanism or protocol of the registry, as printed with `form=paper`. What the PLDP
-paper compares with has no text of its own at hand, or reads what nobody may send: these are reconstructions, and can be
-simulated only.
+paper compares with has no text of its own at hand, or reads what nobody may send: these are reconstructions, protocols
+that are simulated only. `try_scheme` simulates them on the counts alone, as the paper's figures do, and what the
+authors' program computes.
 
 >>> find("L-SRR").call
 'dn.mechanism("lsrr", form="paper", ...)'
@@ -42,7 +43,9 @@ class Scheme:
 
 
 def _pldp(name: str, kind: str, what: str, method: str) -> Scheme:
-    return Scheme(name, "PLDP", kind, what, f'deniable.papers.schemes.try_scheme("{name.lower()}", ...)', method)
+    row = f'dn.protocol("{name.lower()}", ...)'
+    counted = f'deniable.papers.schemes.try_scheme("{name.lower()}", ...)'
+    return Scheme(name, "PLDP", kind, what, counted if kind == "as coded" else row, method)
 
 
 def _row(name: str, paper: str, what: str, call: str, kind: str = "as printed") -> Scheme:

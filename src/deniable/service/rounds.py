@@ -42,6 +42,7 @@ def next_round(protocol: Protocol[Any], store: Store, before: Sequence[str], now
     """The next round after the tasks `before`, in order; or the estimate, when nothing is left to ask."""
     name, of = protocol.name, len(protocol.shares)
     hint = "Its steps add up to epsilon for everybody; rounds of a collector are for one answer of each person."
+    require(not protocol.only_simulated, "NAME", name, "a protocol that collects", protocol.only_simulated)
     require(not protocol.repeated, "NAME", name, "a protocol in which everybody answers one step", hint)
     require(len(before) <= of, "after", len(before), f"at most {of} tasks, one for each round of {name}")
     tallies: list[Tally] = []

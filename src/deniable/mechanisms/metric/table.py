@@ -43,6 +43,7 @@ def _pull(m: MetricMechanism, r: int) -> float:
     return float((table if held is None else table[:, held]).max())
 
 
+_RULES = tuple({"form": "paper"} if rule == "min" else {"rule": rule} for rule in RULES)
 _row = partial(Entry, question=RELEASE, space=space_of, traits=Traits(_work, _pull))
 
 ROWS: Mapping[str, Entry] = {
@@ -57,7 +58,7 @@ ROWS: Mapping[str, Entry] = {
         printed={"rule": "min"},
         small=(
             *({"k": 2, "epsilon": e} for e in (0.1, 1.0, 4.0)),
-            *({"points": 8, "epsilon": e, "rule": rule} for e in (0.5, 1.0, 2.0) for rule in RULES),
+            *({"points": 8, "epsilon": e, **rule} for e in (0.5, 1.0, 2.0) for rule in _RULES),
             *({"points": 9, "epsilon": 1.0, "size": 4, "tie": tie} for tie in TIES),
             {"interval": "0,10", "epsilon": 2.0},
             {"interval": "0,10", "points": 7, "layout": "endpoints", "epsilon": 1.0},

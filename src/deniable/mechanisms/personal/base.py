@@ -19,7 +19,7 @@ from deniable.core.values import columns_of
 from deniable.errors import ParameterError, require
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import check_reports
-from deniable.estimate.methods import EVIDENCE, LEVELS, methods_for
+from deniable.estimate.methods import EVIDENCE, LEVELS, METHODS, REPORTS, methods_for
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally, checked_batches
@@ -276,7 +276,8 @@ class LevelMechanism(Mechanism):
         """Linear estimates from a tally of this very design.
 
         `method`: by the level reports (`auem`), by the sum of all support (`self`), by groups of reported levels
-        (`grouped`), or the best of these for the design (`auto`); docs/maths/personal.md, section 5.
+        (`grouped`), or the best of these for the design (`auto`); docs/maths/personal.md, section 5. `pbp`: with the
+        planned shares of the levels, as if they were public.
         """
         if isinstance(tally, Reports):
             tally = self.tally(tally)
@@ -292,10 +293,12 @@ class LevelMechanism(Mechanism):
         """Maximum likelihood of values and levels, from reports or (bases grr and affine) a tally.
 
         The shares of the levels are fitted too (`em`), known to be `shares` (`em-known`), or fitted without level
-        reports (`em-blind`).
+        reports (`em-blind`). `emoa`: as PLDP prints it, which is no likelihood's maximum.
         """
-        fits = methods_for([LEVELS], EVIDENCE)
+        fits = methods_for([LEVELS], EVIDENCE, REPORTS)
         require(method in fits, "method", method, f"one of {', '.join(fits)}")
+        if METHODS[method].reads == REPORTS:
+            return self._fit_printed(data, method)
         tally, evidence = evidence_of(self, data, blind=method == "em-blind")
         t, known = len(self.levels), method == "em-known"
         start = np.array(self.shares) if known else (plausible_shares(self.level_counts(tally)) + 1 / t) / 2
@@ -305,6 +308,10 @@ class LevelMechanism(Mechanism):
         steps = (*steps, f"shares of the levels: {told}")
         labels = self.domain.labels_or_numbers
         return Estimate(labels, {"frequency": part}, tally.n, self.design, tally.simulated, steps, ("fitted",))
+
+    def _fit_printed(self, data: object, method: str) -> Estimate:
+        """What a paper prints, from every single report."""
+        raise ParameterError(f"method {method} is not for {self.name}: it is printed for pldp alone.", "Use em.")
 
 
 def _told(m: LevelMechanism) -> list[float]:

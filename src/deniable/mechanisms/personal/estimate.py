@@ -7,7 +7,7 @@ no level report at all. Derivations: docs/maths/personal.md.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,8 @@ import numpy as np
 from deniable.core.intervals import Curve, Interval, curve_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
-from deniable.estimate.result import Shares
+from deniable.estimate.linear import SupportPart
+from deniable.estimate.result import Part, Shares
 from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal.laws import Extra, LevelLaw, Linear, calibration_slope
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
@@ -131,10 +132,11 @@ def blend(counts: LevelCounts) -> tuple[float, float]:
 # ---- the estimators
 
 
-def _auem(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
+def _auem(counts: LevelCounts, law: LevelLaw, guard: bool = True) -> tuple[PersonalPart, str]:
     p, q = blend(counts)
     error = law.gap_error(counts.total) if len(law.supports) > 1 else 0.0
-    _guard("p - q by the level reports", p - q, error)
+    if guard:
+        _guard("p - q by the level reports", p - q, error)
     text = f"by the level reports (AUEM), p - q = {p - q:.4g} with standard error {error:.2g}"
     return _part(counts, law, "auem", (counts.share - q) / (p - q), p - q), text
 
@@ -179,23 +181,36 @@ def _grouped(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
     return part, text
 
 
-def linear(counts: LevelCounts, method: str) -> tuple[PersonalPart, str]:
-    """An estimate by the method of this name (`auto`: the best for this design), and what was done."""
+def _pbp(counts: LevelCounts, law: LevelLaw) -> tuple[Part, str]:
+    """The shares of the levels are public: those that the design was planned with."""
+    shares = counts.law.shares
+    text = f"with public shares of the levels (PBP): {', '.join(f'{share:.3g}' for share in shares.tolist())}"
+    return SupportPart(counts.share, counts.law.mixed(), counts.total), text
+
+
+def linear(counts: LevelCounts, method: str, *, guard: bool = True) -> tuple[Part, str]:
+    """An estimate by the method of this name (`auto`: the best for this design), and what was done.
+
+    Without `guard` AUEM is as printed: nothing is said of a p - q that is near zero, or below.
+    """
     law = replace(counts.law, shares=plausible_shares(counts))
+    if not guard:
+        require(method == "auem", "method", method, "auem, which alone is printed without a guard")
+        return _auem(counts, law, guard=False)
 
     def best() -> tuple[str, str]:
         return choose(counts.base, counts.k, law, counts.total)
 
-    return _by({"auem": _auem, "self": _self, "grouped": _grouped}, method, best, counts, law)
+    return _by({"auem": _auem, "self": _self, "grouped": _grouped, "pbp": _pbp}, method, best, counts, law)
 
 
 def _by(
-    methods: dict[str, Callable[[Any, Any], tuple[PersonalPart, str]]],
+    methods: Mapping[str, Callable[[Any, Any], tuple[Part, str]]],
     method: str,
     best: Callable[[], tuple[str, str]],
     counts: object,
     law: object,
-) -> tuple[PersonalPart, str]:
+) -> tuple[Part, str]:
     require(method in ("auto", *methods), "method", method, f"auto or one of {', '.join(methods)}")
     method, why = best() if method == "auto" else (method, "")
     part, text = methods[method](counts, law)
@@ -351,7 +366,7 @@ def _utility_grouped(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[
     return _utility_part(counts, law, "auem", (own, rest), law.blended()), text
 
 
-def linear_utility(counts: UtilityLevelCounts, method: str) -> tuple[PersonalPart, str]:
+def linear_utility(counts: UtilityLevelCounts, method: str) -> tuple[Part, str]:
     """`linear` where harmless items are disclosed now and then."""
     law = counts.law.with_shares(plausible_shares(counts.own))
 

@@ -100,6 +100,12 @@ class LevelLaw:
         """Their difference: what an estimate divides by."""
         return float(self.shares @ self.of("gap"))
 
+    def mixed(self) -> Support[float]:
+        """Support of a report whose sender is at one of the levels, nobody knowing at which: by their shares."""
+        p, q, gap, p_not, q_not = (float(self.shares @ self.of(name)) for name in ("p", "q", "gap", "p_not", "q_not"))
+        both = (float(self.shares @ self.of(name)) for name in ("both_one", "both_none"))
+        return Support(p, q, gap, p_not, q_not, *both)
+
     # ---- the level report
 
     @property

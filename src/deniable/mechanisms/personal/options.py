@@ -19,6 +19,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "pldp",
         "upldp",
     ),
+    "protocol": (
+        "rcf",
+        "apldp",
+        "ppda",
+        "pbp",
+        "auem",
+        "emoa",
+    ),
 }
 """The rows of `table` by their kind, in their order."""
 

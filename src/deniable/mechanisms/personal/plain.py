@@ -15,8 +15,9 @@ import numpy as np
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess
-from deniable.errors import require
-from deniable.estimate.result import Part
+from deniable.errors import InWords, require
+from deniable.estimate.result import Estimate, Part
+from deniable.mechanisms.fitting import checked_batches
 from deniable.mechanisms.personal.base import LevelMechanism, level_channel
 from deniable.mechanisms.personal.bulk import PersonalBulk
 from deniable.mechanisms.personal.estimate import choose, linear
@@ -68,6 +69,17 @@ class Personal(LevelMechanism):
 
     def linear_part(self, tally: Tally, method: str) -> tuple[Part, str]:
         return linear(self.level_counts(tally), method)
+
+    def _fit_printed(self, data: object, method: str) -> Estimate:
+        from deniable.mechanisms.personal.schemes import fit_emoa  # which is made of this class
+
+        hint = "Give the reports; or use estimate(), which needs no more than the tally."
+        require(not isinstance(data, Tally), "data", InWords("a tally"), f"reports: {method} reads every one", hint)
+        tally, kept = checked_batches(self, data)
+        columns = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
+        part, text = fit_emoa(self, tally, columns)
+        labels = self.domain.labels_or_numbers
+        return Estimate(labels, {"frequency": part}, tally.n, self.design, tally.simulated, (text,), ("fitted",))
 
     # ---- what is promised
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
+from deniable.errors import ParameterError
 from deniable.mechanisms.entry import Entry, Traits
 from deniable.mechanisms.personal.costs import pull_levels, work_levels
 from deniable.mechanisms.personal.make import largest_level, make_personal
 from deniable.mechanisms.personal.plain import Personal
+from deniable.mechanisms.personal.schemes import HiddenLevels, PublicLevels, make_scheme
 from deniable.mechanisms.personal.sensitive import PersonalUtility
 
 __all__ = ["ROWS"]
@@ -25,6 +29,32 @@ _OPTIONS = (
     "disclosure",
 )
 
+_RECONSTRUCTED = "comparison in simulations: a reconstruction, its article was not at hand"
+_PRINTED = "comparison in simulations: as printed"
+
+
+def _scheme(name: str, summary: str, best_for: str, *own: str) -> Entry:
+    """A scheme that is simulated only; its form is the paper's, and there is no other."""
+    cls = PublicLevels if name in ("rcf", "apldp") else HiddenLevels
+    return Entry(
+        cls,
+        partial(make_scheme, cls, name),
+        summary,
+        "PLDP App. A.5" if best_for == _RECONSTRUCTED else "PLDP Sec. 5 and 6",
+        best_for,
+        ("levels", "shares", *own),
+        default_epsilon=_largest,
+        inner=("form",),
+        printed={},
+    )
+
+
+def _largest(options: Mapping[str, Any]) -> float:
+    if "levels" in options:
+        return largest_level(options["levels"])
+    raise ParameterError("epsilon must be given, or levels.", "Without levels they are tenths of epsilon.")
+
+
 ROWS: Mapping[str, Entry] = {
     "pldp": Entry(
         Personal,
@@ -34,6 +64,8 @@ ROWS: Mapping[str, Entry] = {
         "people differ in what they want protected",
         (*_OPTIONS, "frequency"),
         ("levels",),
+        inner=("form",),
+        printed={"base": "sue", "level_report": "response"},
         small=(
             {"k": 4, "levels": "0.5,1,2", "base": "sue", "level_epsilon": 0.5},
             {"k": 3, "levels": "0.5,2", "base": "oue", "level_epsilon": 1.0, "level_report": "bit"},
@@ -65,4 +97,16 @@ ROWS: Mapping[str, Entry] = {
         traits=Traits(work_levels, pull_levels),
         default_epsilon=lambda options: largest_level(options["levels"]),
     ),
+    "rcf": _scheme("rcf", "levels are public; SUE at each of them, combined by their variances (RCF)", _RECONSTRUCTED),
+    "apldp": _scheme(
+        "apldp", "levels are public; randomised response or SUE at each, whichever is better (APLDP)", _RECONSTRUCTED
+    ),
+    "ppda": _scheme(
+        "ppda", "no level is sent; bits that nobody holds tell how much noise there is (PPDA)", _RECONSTRUCTED
+    ),
+    "pbp": _scheme("pbp", "no level is sent; the shares of the levels are public (PBP)", _RECONSTRUCTED),
+    "auem": _scheme(
+        "auem", "levels are told noisily; their shares are estimated, without a guard (AUEM)", _PRINTED, "level_epsilon"
+    ),
+    "emoa": _scheme("emoa", "the same reports, by PLDP's Algorithm 1 (EMOA)", _PRINTED, "level_epsilon"),
 }

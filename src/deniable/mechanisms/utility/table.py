@@ -18,6 +18,8 @@ from deniable.mechanisms.utility.options import MIXTURE
 
 __all__ = ["ROWS"]
 
+_PRIVATE_AS_PRINTED = ("uss", "uue", "urr", "urap")
+"""Whose z is valid as printed: form glutf is that of the paper then. Of the others the printed one is audited only."""
 _TRAITS = Traits(costs.work_utility, costs.pull_utility)
 
 
@@ -38,7 +40,7 @@ def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: s
     options = ("sensitive", "theta", "form", *own)
     make = partial(make_separate, name=name) if name == "urap" else partial(make_utility, base, name=name)
     told = (summary, source, best_for, options, ("sensitive",), inner)
-    printed = {"form": "glutf"} if name == "urap" else None
+    printed = {"form": "glutf"} if name in _PRIVATE_AS_PRINTED else None
     return Entry(Utility, make, *told, small=tuple(cases), traits=_TRAITS, printed=printed)
 
 

@@ -62,7 +62,7 @@ def printed_asr(m: Mechanism) -> float:
 
 def make(name: str, k: int, epsilon: float) -> Mechanism:
     """A protocol as the paper uses it; the adaptive ones by its objectives, for n = 1."""
-    own: dict[str, Any] = {"objectives": "paper"} if name in ORIGIN else {}
+    own: dict[str, Any] = {"form": "paper"} if name in ORIGIN else {}
     return mechanism(name, k=k, epsilon=epsilon, **own)
 
 

@@ -40,7 +40,7 @@ def _made(name: str, **own: Any) -> Mechanism:
 def uniform_choice(_: Context) -> Evidence:
     """The best guess under two priors from SS and from ASS as the paper chooses it, k = 100, epsilon 4."""
     found: dict[str, float] = {}
-    ss, ass = design("ss", _K, _EPSILON), _made("ass", objectives="paper")
+    ss, ass = design("ss", _K, _EPSILON), _made("ass", form="paper")
     for label, prior in _priors().items():
         known, tuned = ss.guess(prior).success, ass.guess(prior).success
         found |= {f"{label}, blind guess": ss.guess(prior).blind, f"{label}, ASR of SS": known}

@@ -70,7 +70,7 @@ def _fig1(_: Context) -> Rows:
     rows: list[dict[str, str | int | float]] = []
     for label, name, options in (
         ("GRR", "brr", {"size": 1}),
-        ("BRR", "brr", {"rule": "min", "tie": "low"}),
+        ("BRR", "brr", {"form": "paper", "tie": "low"}),
         ("codebook", "codebook", {}),
     ):
         made: Any = mechanism(name, epsilon=epsilon, points=points, **options)

@@ -181,7 +181,7 @@ def _designs(context: Context) -> Mapping[str, Mechanism]:
     space = Space.vectors(places)
     return {
         "GRR": mechanism("grr", epsilon=_EPSILON, k=len(places)),
-        "BRR": mechanism("brr", epsilon=_EPSILON, distances=space, rule="min"),
+        "BRR": mechanism("brr", epsilon=_EPSILON, distances=space, form="paper"),
         "L-SRR": mechanism("lsrr", epsilon=_EPSILON, distances=space),
         "codebook": mechanism("codebook", epsilon=_EPSILON, distances=space),
     }

@@ -54,7 +54,7 @@ def theorem1_privacy(_: Context) -> Evidence:
     found: dict[str, float] = {}
     broken = 0
     for points, epsilon in product((2, 5, 12, 30), (0.1, 1.0, 4.0)):
-        proved = audit(mechanism("brr", epsilon=epsilon, points=points, rule="min"))
+        proved = audit(mechanism("brr", epsilon=epsilon, points=points, form="paper"))
         broken += not proved.holds
         found[f"N={points}, promised {epsilon:g}"] = proved.exact
     return found | {"promises broken": broken}

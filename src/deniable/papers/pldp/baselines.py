@@ -1,7 +1,6 @@
-"""The schemes that the PLDP paper compares with, as reconstructions from its Appendix A.5.
+"""Simulations of schemes that the PLDP paper compares with, where they draw what its own reports do not have.
 
-The articles they come from were not at hand, so details may differ. RCF and APLDP need levels that everyone sees; PBP
-and PPDA send no level. Estimates are raw: nothing is clipped or projected.
+Reconstructions from its Appendix A.5; the estimators, with their reasons, are those of `mechanisms.personal.published`.
 """
 
 from __future__ import annotations
@@ -12,30 +11,10 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.mechanisms.personal.laws import LevelLaw
+from deniable.mechanisms.personal.published import ppda, response_is_better
 from deniable.randomness import Simulation
 
-__all__ = ["apldp", "pbp", "ppda", "rcf", "response_is_better"]
-
-
-def rcf(law: LevelLaw, n: IntArray, support: IntArray) -> FloatArray:
-    """Combination of the estimates of all true levels, by their variances of an item that nobody holds.
-
-    Recycling reports of weak levels for strong ones adds nothing for one histogram: perturbed again, they tell less.
-    """
-    q, gap, held = law.of("q"), law.of("gap"), n > 0
-    precision = np.where(held, n * gap**2 / (q * law.of("q_not")), 0.0)
-    weights = precision / precision.sum()
-    estimates = (support / np.maximum(n, 1)[:, None] - q[:, None]) / gap[:, None]
-    return np.asarray(weights[held] @ estimates[held])
-
-
-def response_is_better(k: int, level: float) -> bool:
-    """Whether APLDP takes randomised response at this level, whose variance of an item that nobody holds is lower.
-
-    >>> response_is_better(4, 0.1), response_is_better(12, 1.0)
-    (True, False)
-    """
-    return k < math.exp(1.5 * level) + math.exp(level) + math.exp(0.5 * level) + 2
+__all__ = ["apldp", "ppda_drawn"]
 
 
 def apldp(law: LevelLaw, levels: FloatArray, held: IntArray, support: IntArray, rng: Simulation) -> FloatArray:
@@ -61,15 +40,8 @@ def apldp(law: LevelLaw, levels: FloatArray, held: IntArray, support: IntArray, 
     return np.asarray(total / weight)
 
 
-def pbp(law: LevelLaw, share: FloatArray, shares: FloatArray) -> FloatArray:
-    """The estimate with shares of the levels that are public [PLDP Eq. 3]; `share` is that of supporting reports."""
-    p, q = float(shares @ law.of("p")), float(shares @ law.of("q"))
-    return np.asarray((share - q) / (p - q))
-
-
-def ppda(law: LevelLaw, share: FloatArray, people: IntArray, extra: int, rng: Simulation) -> FloatArray:
-    """SUE with `extra` bits of nobody appended, whose mean is q; `people` by true level. No level is sent."""
+def ppda_drawn(law: LevelLaw, share: FloatArray, people: IntArray, extra: int, rng: Simulation) -> FloatArray:
+    """PPDA, whose `extra` bits of nobody are drawn here; `people` by true level."""
     draw = rng.generator()
     ones = sum(int(draw.binomial(int(n) * extra, q)) for n, q in zip(people, law.of("q"), strict=True))
-    q = ones / (int(people.sum()) * extra)
-    return np.asarray((share - q) / (1 - 2 * q))
+    return ppda(share, ones / (int(people.sum()) * extra))

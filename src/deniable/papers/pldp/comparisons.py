@@ -17,6 +17,7 @@ from deniable.papers.pldp.experiments import (
     SHARES,
     by_size,
     by_size_fitted,
+    by_size_often,
     few_values,
     more_people,
     nine_jobs,
@@ -82,6 +83,11 @@ def _apart(one: FloatArray, two: FloatArray) -> Sampled:
     return Sampled.over_runs(np.log(one)) - Sampled.over_runs(np.log(two))
 
 
+def _over(one: FloatArray, two: FloatArray) -> Sampled:
+    """The logarithm of the ratio of mean errors from different runs: as the figures show them."""
+    return Sampled.over_runs(one).log_ratio(Sampled.over_runs(two))
+
+
 def _runs(*several: Errors) -> dict[str, float]:
     return {"runs": min(errors.runs for errors in several)}
 
@@ -117,11 +123,11 @@ def _rises(error: str) -> Callable[[Context], Evidence]:
         found: Found = {}
         for data, method in product(DATA, _FIVE):
             own, at = sizes(context, data), f"{data}, {method}"
-            who = "EMOA" if method == "emoa as coded" else "others"
+            who = {"auem": "AUEM", "emoa as coded": "EMOA"}.get(method, "by SUE alone")
             for kind, (few, many) in (("rise", (own[0], own[-1])), *(("step", pair) for pair in pairwise(own))):
-                less, more = (getattr(by_size(context, data, k), error)[method] for k in (few, many))
-                found[f"{who}: {kind}, {at}: from {few} to {many} values"] = _apart(more, less)
-        return found | _runs(by_size(context, "Job", 12))
+                less, more = (getattr(by_size_often(context, data, k), error)[method] for k in (few, many))
+                found[f"{who}: {kind}, {at}: from {few} to {many} values"] = _over(more, less)
+        return found | _runs(by_size_often(context, "Job", 12))
 
     return measure
 

@@ -16,8 +16,10 @@ __all__ = [
     "DATA",
     "SHARES",
     "by_budget",
+    "by_budget_often",
     "by_size",
     "by_size_fitted",
+    "by_size_often",
     "few_values",
     "largest",
     "more_people",
@@ -69,6 +71,28 @@ def _by_budget(context: Context, data: str, budget: float) -> Errors:
     runs = 20 if context.quick else 120 if budget in _CLAIMED else 50
     stream = context.stream(f"budget {data} {budget}")
     return study(load(DATA[data]), runs, stream, level_epsilon=budget, methods=("auem", "pbp"))
+
+
+def by_budget_often(context: Context, data: str, budget: float) -> Errors:
+    """The same with many more runs, for what is decided by how large the ratio of both is."""
+    return context.once(_by_budget_often, data, budget)
+
+
+def _by_budget_often(context: Context, data: str, budget: float) -> Errors:
+    runs, stream = 20 if context.quick else 400, context.stream(f"budget {data} {budget}, often")
+    return study(load(DATA[data]), runs, stream, level_epsilon=budget, methods=("auem", "pbp"))
+
+
+def by_size_often(context: Context, data: str, k: int) -> Errors:
+    """Fig. 3 and 4: the schemes that the paper compares there, with many more runs."""
+    return context.once(_by_size_often, data, k)
+
+
+def _by_size_often(context: Context, data: str, k: int) -> Errors:
+    runs, people = 20 if context.quick else 1000, largest(load(DATA[data]), k)
+    context.progress(f"pldp: {runs} collections of {k} values of {data}, of schemes that take little time")
+    stream, methods = context.stream(f"size {data} {k}, often"), ("auem", "emoa as coded", "rcf", "ppda", "apldp")
+    return study(people, runs, stream, methods=methods)
 
 
 def by_size(context: Context, data: str, k: int) -> Errors:

@@ -16,9 +16,10 @@ from deniable.datasets.population import Population
 from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal.estimate import blend, estimate_shares, linear
 from deniable.mechanisms.personal.plain import Personal
+from deniable.mechanisms.personal.published import emoa, pbp, rcf
 from deniable.papers.evidence import Sampled
-from deniable.papers.pldp.baselines import apldp, pbp, ppda, rcf
-from deniable.papers.pldp.printed import auem_as_coded, emoa, emoa_as_coded
+from deniable.papers.pldp.baselines import apldp, ppda_drawn
+from deniable.papers.pldp.printed import auem_as_coded, emoa_as_coded
 from deniable.randomness import Simulation
 
 __all__ = ["LEVELS", "METHODS", "Errors", "power_law", "study", "uniform_shares"]
@@ -190,7 +191,7 @@ def _run(
     out["pbp"] = pbp(m.law_effective, counts.share, np.array(m.shares))
     out["pbp random"] = pbp(m.law_effective, counts.share, rng.generator().dirichlet(np.ones(t)))
     if m.base == "sue":
-        out["ppda"] = ppda(m.law_effective, counts.share, by_level, m.k, rng)
+        out["ppda"] = ppda_drawn(m.law_effective, counts.share, by_level, m.k, rng)
         out["apldp adaptive"] = apldp(m.law_effective, np.array(m.levels), held, found.support, rng)
         budget = m.level_epsilon or 0.0
         out["auem as coded"] = auem_as_coded(m.law_effective, counts.share, by_level, budget, rng)

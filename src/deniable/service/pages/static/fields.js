@@ -27,7 +27,7 @@ const grouped = (text, sign) => new RegExp(`^[+-]?\\d{1,3}(\\${sign}\\d{3})+$`).
  */
 export function readNumber(text) {
   const found = plain(text);
-  const signs = found.match(/[.,]/g) ?? [];
+  const signs = /** @type {string[]} */ (found.match(/[.,]/g) ?? []);
   if (!/^[+-]?[\d.,]*\d[\d.,]*(e[+-]?\d{1,3})?$/i.test(found)) return [];
   const whole = (/** @type {string} */ part) => Number(part.replace(/[.,]/g, ""));
   const tenths = (/** @type {string} */ part) => Number(part.replace(",", "."));
@@ -130,11 +130,11 @@ export function settleNumber(field, value, speak) {
 /** Controls that answer each other: sliders and their words, map and list, search and list.
  * @param {any} before @param {any} field @param {any} speak @param {(text: string) => void} problem what tells that something is wrong */
 export function enliven(before, field, speak, problem) {
-  before.addEventListener("input", ({ target }) => {
+  before.addEventListener("input", (/** @type {any} */ { target }) => {
     if (!target.dataset.levels) return;
     before.querySelector(".level").value = before.querySelectorAll("[data-level]")[target.valueAsNumber].textContent;
   });
-  field.addEventListener("input", ({ target }) => {
+  field.addEventListener("input", (/** @type {any} */ { target }) => {
     if (target.type === "checkbox" && field.dataset.kind === "ratings") rangeOf(field, target.value).disabled = !target.checked;
     if (field.dataset.kind === "ticks") {
       const max = tick(field, target);

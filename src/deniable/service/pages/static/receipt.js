@@ -27,7 +27,7 @@ export function meaningOf({ task, question, body, level, speak, names }) {
   const bytes = Array.from(body, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
   const code = made("code", bytes.length > 200 ? `${bytes.slice(0, 200)} …` : bytes);
   code.dir = "ltr";
-  const sure = tenths >= 1000n ? say("start.promise.nearly") : percent(Math.ceil(Number(tenths)) / 10, 1);
+  const sure = (tenths ?? 0n) >= 1000n ? say("start.promise.nearly") : percent(Math.ceil(Number(tenths)) / 10, 1);
   const tells = tenths !== null ? say(question.explanation.levels().length ? "receipt.told.level" : "receipt.told", { percent: sure }) : say(named === null ? "receipt.may" : "receipt.open");
   const told = [...parts("receipt.size", { count: body.length }), " ", code];
   return { tells, told, meant: shares && !question.explanation.design.domain.options ? bars(question, shares, speak, names) : [] };

@@ -125,10 +125,11 @@ class Visit {
     return { level: levelOf(this.before), harmless: this.harmless, strata, url: origin };
   }
 
-  /** Everything there is to know about the report of this window; nothing if it was not taken up. @param {number | null} [window] */
+  /** Everything there is to know about the report of this window, or once all are over of the last; nothing if it was not taken up. @param {number | null} [window] */
   async entry(window = windowOf(this.task)) {
     const seen = await ledger.overview();
-    const entry = seen.sent.find((/** @type {any} */ each) => each.task === this.task.id && each.window === window);
+    const own = seen.sent.filter((/** @type {any} */ each) => each.task === this.task.id);
+    const entry = window === null ? own.at(-1) : own.find((/** @type {any} */ each) => each.window === window);
     return { entry, place: seen.places.find((/** @type {any} */ each) => each.collector === this.task.collector && !each.over) };
   }
 
