@@ -23,6 +23,7 @@ Case = tuple[str, str | None, str | None]
 """What stands before the option, and its two values; None leaves it out, "" is a flag."""
 
 LABELS = "--labels a,b,c,d"
+VECTORS = str(Path(__file__).resolve().parents[2] / "clients/vectors")
 DESIGN: Mapping[str, Case] = {
     "--epsilon": ("grr --k 4", "1", "2"),
     "--k": ("grr --epsilon 1", "4", "5"),
@@ -260,6 +261,12 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
     "verify": {
         "file": ("", "design.json", "other.json"),
         "--diff": ("design.json", "design.json", "other.json"),
+    },
+    "conformance": {
+        "command": (f"--only hash --vectors {VECTORS}", "cat", "false"),
+        "--only": (f"cat --vectors {VECTORS}", "packing", "hash"),
+        "--vectors": ("cat --only hash", VECTORS, "none"),
+        "--seconds": (f"cat --only hash --vectors {VECTORS}", "9", "0"),
     },
     "attack": {
         "--prior": ("grr --epsilon 1 --k 8 --reports 2000 --seed 1", "uniform", "zipf:2"),

@@ -33,8 +33,9 @@ COMMANDS: Mapping[str, Any] = {
     **{f"{name} {verb}": _TOP[name].commands[verb] for name, verbs in _VERBS.items() for verb in verbs},
 }
 """By their words: one, or two where the first stands for several commands."""
-NOT_TRIED = {"demo"}
-"""It takes long and starts a collector; `serve` is tried by tests that put something harmless in its place."""
+NOT_TRIED = {"conformance", "demo"}
+"""The first runs any program; the second takes long and starts a collector. `serve` is tried by tests that put
+something harmless in its place."""
 ROWS = {**MECHANISMS, **PROTOCOLS}
 
 ODD = ["", " ", "0", "-1", "+3", "1e400", "nan", "inf", "-inf", "1e-320", "0.1.2", "1e3", "1_000", "1_", "0x10", "1.5"]

@@ -89,6 +89,12 @@ def _verified() -> _Made:
     return {"verify": (verify, {})}
 
 
+def _conformance() -> _Made:
+    from deniable.cli.bench.conformance import conformance
+
+    return {"conformance": (conformance, {})}
+
+
 def _attacks() -> _Made:
     from deniable.cli.attacks import attack
 
@@ -161,6 +167,7 @@ _COMMANDS: Mapping[str, _Command] = {
     "compare": _Command(_compared, "Set designs side by side: promise, error, bytes, best guess, forged reports, gap."),
     "audit": _Command(_studies, "Prove that no report leaks more than epsilon, or refute it."),
     "verify": _Command(_verified, "Verify a file: ids recomputed, promises proved, in words."),
+    "conformance": _Command(_conformance, "Check a client in any language against the test vectors."),
     "reproduce": _Command(_studies, "Compute a paper's figures and check its claims."),
     "attack": _Command(_attacks, "Guess values from their reports, as well as anyone can."),
     "serve": _Command(_service, "Collect reports over HTTP."),
