@@ -184,6 +184,7 @@ def test_what_own_objects_raise_is_their_fault(run, module, what, message):
 
 class Summary:
     claims = ({"id": "adaptive-1"},)
+    against = ()
 
     def document(self):
         return {"paper": "adaptive", "claims": [{"id": "a"}]}
@@ -214,8 +215,8 @@ def test_reproduce_passes_everything_on(run, monkeypatch):
     assert table[1].split() == ["a", "reproduced", "It", "holds.", "1", "1.01"]
     assert "1 claims: 1 reproduced. Details: results/uldp/report.html" in table[3]
     assert seen == [
-        (name, {"figure": "fig1", "quick": True, "out": Path("res"), "data_dir": Path(), "seed": 1}),
-        ("all", {"figure": None, "quick": False, "out": Path("results"), "data_dir": None, "seed": 1}),
+        (name, {"figure": "fig1", "quick": True, "out": Path("res"), "data_dir": Path(), "seed": 1, "against": None}),
+        ("all", {"figure": None, "quick": False, "out": Path("results"), "data_dir": None, "seed": 1, "against": None}),
     ]
 
 

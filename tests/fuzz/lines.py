@@ -419,7 +419,9 @@ def _database(line: Line, rng: Random) -> None:
 
 
 def _new_task(line: Line, rng: Random) -> None:
-    line.options += [("--design", "design.json"), ("--question", "How often?"), DATABASE]
+    design = [("--design", "design.json"), ("--question", "How often?")]
+    survey = [("--survey", "survey.json"), ("--question", "How?"), ("--question", "Why?")]
+    line.options += [*rng.choice([design, survey, [("--from", "asked.json")]]), DATABASE]
 
 
 def _questionnaire(line: Line, rng: Random) -> None:

@@ -83,7 +83,7 @@ def test_what_cannot_be_opened_makes_no_database(folder: Path, capsys: pytest.Ca
     assert main(["task", "new", "--from", "asked.json", "--subject", "x"]) == 2
     assert "left out with --from" in capsys.readouterr().err
     assert main(["task", "new"]) == 2
-    assert "--design must be given, or --from" in capsys.readouterr().err
+    assert "--design must be given, or --survey, or --from" in capsys.readouterr().err
 
 
 def test_a_weekly_task_that_devices_decline_is_warned_about(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

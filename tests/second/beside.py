@@ -21,7 +21,7 @@ class Beside:
     """The other process; it is there until `close`."""
 
     def __init__(self) -> None:
-        known = os.pathsep.join([str(TESTS), *(path for path in sys.path if path)])
+        known = os.pathsep.join(map(str, (TESTS, TESTS.parent / "src", TESTS.parent / "clients/python/src")))
         self._process = subprocess.Popen(
             [sys.executable, __file__],
             stdin=subprocess.PIPE,

@@ -410,7 +410,8 @@ def test_mechanisms_are_kept_as_they_are_given() -> None:
     made = dn.survey({"word": word, "films": films})
     assert made.mechanisms == (word, films)
     assert (made.epsilon, made.record) == (1.0, 1.0)
-    assert made.bound is None, "nothing is known of keys with values"
+    films = dn.mechanism("kv-ss2", epsilon=0.5, k=4, length=2)
+    assert dn.survey({"word": word, "films": films}).bound is None, "nothing is known of several pairs a person"
     assert dn.survey({"word": word, "a": 2, "b": 2}, epsilon=3.0).parts == ("word", "a+b")
 
 
