@@ -387,7 +387,9 @@ def test_who_comes_back_sees_what_became_of_the_report(site: Running, context: A
     assert send(second.page) == "Thank you. Your report was counted."
     assert len(proxy.sent("/reports")) == counted(site, id) == 2
     over = visit(context, url, 40)  # this clock is wrong: the task is over
-    assert "cannot answer now" in over.page.inner_text("#no-text")
+    assert over.page.inner_text("#receipt-title") == "You have already answered"
+    assert over.page.locator("#start").is_hidden()
+    assert len(proxy.sent("/reports")) == 2
     for tab in (new, first, back, second):
         tab.fine()
 

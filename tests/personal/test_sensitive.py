@@ -455,7 +455,7 @@ def test_disclosure_is_chosen_within_a_leak_budget() -> None:
     tight = made(k=16, sensitive=8, levels=levels, level_epsilon=0.3, leak_budget=0.79)
     assert tight.guarantee["level"] <= 0.79
     assert "least error" in (tight.selection or {})["note"]
-    with pytest.raises(dn.ParameterError, match=r"leak_budget must be at least 0\.7816"):
+    with pytest.raises(dn.ParameterError, match=r"leak_budget must be at least 0\.7521"):
         made(k=16, sensitive=8, levels=levels, level_epsilon=0.3, leak_budget=0.5)
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "EVIDENCE",
     "IN_WORDS",
     "LEVELS",
+    "LEVELS_ALIKE",
     "LIKELIHOOD",
     "METHODS",
     "REPORTS",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 LIKELIHOOD, BITS, SEEDS, LEVELS = "likelihood", "independent bits", "public seeds", "levels"
+LEVELS_ALIKE = "levels that protect all answers alike"
 """What reports may have that a method needs."""
 TALLY, EVIDENCE, REPORTS = "tally", "evidence", "reports"
 """What a method reads: the tally; the tally where that tells as much as the reports, else these; always the reports."""
@@ -49,8 +51,8 @@ METHODS: Mapping[str, Method] = {
     "auem": Method((LEVELS,), TALLY),
     "self": Method((LEVELS,), TALLY),
     "grouped": Method((LEVELS,), TALLY),
-    "pbp": Method((LEVELS,), TALLY),
-    "emoa": Method((LEVELS,), REPORTS),
+    "pbp": Method((LEVELS_ALIKE,), TALLY),
+    "emoa": Method((LEVELS_ALIKE,), REPORTS),
     "em-known": Method((LEVELS,), EVIDENCE),
     "em-blind": Method((LEVELS,), EVIDENCE),
 }
@@ -65,6 +67,8 @@ def methods_for(traits: Iterable[str], *reads: str) -> tuple[str, ...]:
 
 
 _FITS = ", ".join(f"{name} ({method.does})" for name, method in METHODS.items() if method.does)
-_BY_LEVELS = ", ".join(name for name, method in METHODS.items() if LEVELS in method.needs and not method.does)
+_BY_LEVELS = ", ".join(
+    name for name, method in METHODS.items() if {LEVELS, LEVELS_ALIKE} & {*method.needs} and not method.does
+)
 IN_WORDS = f"Or fit the shares: {_FITS}; with levels also {_BY_LEVELS}."
 """All methods that somebody may ask for, in a sentence."""

@@ -19,8 +19,11 @@ Utility.mappedPeak = (kernel) => {
  * @param {any} kernel @returns {bigint}
  */
 function favoured(kernel) {
-  const { k, keep, even, blocks, levels, lift } = kernel;
-  if (blocks) return most([1n, /** @type {any} */ (levels[lift.top >= lift.bottom ? 0 : 1] - (blocks[0] - k))]);
+  const { k, keep, even, blocks } = kernel;
+  if (blocks) {
+    const { levels, lift } = kernel;
+    return most([1n, /** @type {any} */ (levels[lift.top >= lift.bottom ? 0 : 1] - (blocks[0] - k))]);
+  }
   if (!even) return 1n;
   const share = shareOf(kernel);
   const part = k * share.top;

@@ -19,7 +19,7 @@ from deniable.core.values import columns_of
 from deniable.errors import ParameterError, require
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import check_reports
-from deniable.estimate.methods import EVIDENCE, LEVELS, METHODS, REPORTS, methods_for
+from deniable.estimate.methods import EVIDENCE, REPORTS, methods_for
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally, checked_batches
@@ -293,12 +293,10 @@ class LevelMechanism(Mechanism):
         """Maximum likelihood of values and levels, from reports or (bases grr and affine) a tally.
 
         The shares of the levels are fitted too (`em`), known to be `shares` (`em-known`), or fitted without level
-        reports (`em-blind`). `emoa`: as PLDP prints it, which is no likelihood's maximum.
+        reports (`em-blind`).
         """
-        fits = methods_for([LEVELS], EVIDENCE, REPORTS)
+        fits = methods_for(self.bulk.reader.traits, EVIDENCE, REPORTS)
         require(method in fits, "method", method, f"one of {', '.join(fits)}")
-        if METHODS[method].reads == REPORTS:
-            return self._fit_printed(data, method)
         tally, evidence = evidence_of(self, data, blind=method == "em-blind")
         t, known = len(self.levels), method == "em-known"
         start = np.array(self.shares) if known else (plausible_shares(self.level_counts(tally)) + 1 / t) / 2
@@ -308,10 +306,6 @@ class LevelMechanism(Mechanism):
         steps = (*steps, f"shares of the levels: {told}")
         labels = self.domain.labels_or_numbers
         return Estimate(labels, {"frequency": part}, tally.n, self.design, tally.simulated, steps, ("fitted",))
-
-    def _fit_printed(self, data: object, method: str) -> Estimate:
-        """What a paper prints, from every single report."""
-        raise ParameterError(f"method {method} is not for {self.name}: it is printed for pldp alone.", "Use em.")
 
 
 def _told(m: LevelMechanism) -> list[float]:

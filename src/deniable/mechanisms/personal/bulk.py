@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
 from deniable.core.types import BoolArray, Columns, FloatArray, IntArray
-from deniable.estimate.methods import LEVELS
+from deniable.estimate.methods import LEVELS, LEVELS_ALIKE
 from deniable.kernels import loops
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
@@ -56,7 +56,7 @@ class LevelReader(Reader["LevelBulk"]):
 
     @property
     def traits(self) -> tuple[str, ...]:
-        return (LEVELS,)
+        return (LEVELS, LEVELS_ALIKE) if self.bulk.alike else (LEVELS,)
 
     @property
     def sufficient(self) -> bool:
@@ -72,6 +72,8 @@ class LevelBulk(Bulk[PersonalKernel]):
     """
 
     reads = LevelReader
+    alike: ClassVar[bool] = False
+    """Whether levels protect all answers alike."""
     data: tuple[Bulk[Any], ...]
     bases: tuple[SupportBulk[Any], ...]
     """What reports the items that are protected, at each level: the data, or what these are made of."""
@@ -245,6 +247,8 @@ class LevelBulk(Bulk[PersonalKernel]):
 
 class PersonalBulk(LevelBulk):
     """Levels that protect all items."""
+
+    alike: ClassVar[bool] = True
 
     def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> LevelEvidence:
         return self._rows(batches, blind=blind)[0]

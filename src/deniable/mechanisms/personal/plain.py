@@ -16,6 +16,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess
 from deniable.errors import InWords, require
+from deniable.estimate.fit import FitOptions
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.fitting import checked_batches
 from deniable.mechanisms.personal.base import LevelMechanism, level_channel
@@ -70,7 +71,10 @@ class Personal(LevelMechanism):
     def linear_part(self, tally: Tally, method: str) -> tuple[Part, str]:
         return linear(self.level_counts(tally), method)
 
-    def _fit_printed(self, data: object, method: str) -> Estimate:
+    def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
+        """See `LevelMechanism._fit`; `emoa`: as PLDP prints it, which is no likelihood's maximum."""
+        if method != "emoa":
+            return super()._fit(data, method, options)
         from deniable.mechanisms.personal.schemes import fit_emoa  # which is made of this class
 
         hint = "Give the reports; or use estimate(), which needs no more than the tally."
