@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Annotated, Any, TypeAlias, cast
 
 from deniable.cli.options import Given, argument, option, split
@@ -88,7 +88,7 @@ def design(
     out.claim(target, sources=[file], force=force)
     made, _ = _planned(file, question, given)
     write_survey(made, target)
-    out.note(f"wrote the survey of {len(made.questions)} questions to {target}")
+    out.note(f"wrote the survey of {_questions(made.questions)} to {target}")
     if out.as_json:
         out.show(described(made, 1) | {"out": target})
 
@@ -154,7 +154,7 @@ def privatize(
         out.note(f"SIMULATED: these reports come from seed {seed}; whoever knows it can undo them.")
     elif told := spent_before(target):
         out.note(told)
-    out.note(f"privatising {named(values)} with a survey of {len(made.questions)} questions")
+    out.note(f"privatising {named(values)} with a survey of {_questions(made.questions)}")
     with out.progress("privatising") as progress:
         n = privatize_survey(
             made,
@@ -423,7 +423,7 @@ def _headline(made: Any, told: Mapping[str, Any], people: int) -> str:
         "effects": "everybody answers one question, or says what two of a table have in common",
         "split": "everybody answers every question with a part of the budget",
     }
-    head = f"{len(made.questions)} questions, epsilon = {made.record:g} for all answers together: {ways[made.scheme]}."
+    head = f"{_questions(made.questions)}, epsilon = {made.record:g} for all answers together: {ways[made.scheme]}."
     return f"{head} {people:,} people{' are enough' * (made.needed is not None)}."
 
 
@@ -494,5 +494,9 @@ def _draw(found: Mapping[str, Shown], facts: Mapping[str, Any], target: str) -> 
 
     charts = [part.chart(name) for name, part in found.items()]
     mark = " · simulated" * facts["simulated"]
-    told = f"{len(found)} questions · ε = {facts['epsilon']:g} for all of them · n = {facts['n']:,}{mark}"
+    told = f"{_questions(found)} · ε = {facts['epsilon']:g} for all of them · n = {facts['n']:,}{mark}"
     save(stacked(charts, title="Estimated answers", subtitle=told), target)
+
+
+def _questions(asked: Sized) -> str:
+    return "1 question" if len(asked) == 1 else f"{len(asked)} questions"
