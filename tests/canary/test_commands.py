@@ -7,6 +7,7 @@ print, also as JSON, and the files that they leave behind.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import pytest
 import typer
 
 from canary.forms import leaked
+from canary.loggers import NAMES, kept
 from deniable.cli import main
 from deniable.cli.app import build
 from deniable.service.settings import settings
@@ -55,7 +57,8 @@ def needed(parameters: list[Any]) -> list[str]:
 
 
 def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, bytes]:
-    code = main(words)
+    with kept():  # `serve` sets the log up before it opens the database
+        code = main(words)
     told = capsys.readouterr()
     return code, (told.out + told.err).encode()
 
@@ -82,6 +85,7 @@ def test_no_command_shows_a_password(
             assert leaked(told, [PASSWORD, HOOK]) == set(), (path, way)
             reached += b"cannot be used now" in told
     assert reached >= len(every) / 2, "most came as far as the database"
+    assert all(logging.getLogger(name).propagate for name in NAMES), "tests after this one read the log"
     left = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "settings.toml"]
     assert [path for path in left if leaked(path.read_bytes(), [PASSWORD, HOOK])] == []
 

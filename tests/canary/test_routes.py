@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ import pytest
 
 import deniable as dn
 from canary.forms import found_in, leaked
+from canary.loggers import kept
 from deniable.service import logs
 from deniable.service.http.app import ROWS
 from deniable.service.http.routes import Row
@@ -49,13 +49,9 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], bytes]]:
     """What the service writes to its log."""
     out = io.StringIO()
     monkeypatch.setattr("sys.stderr", out)
-    loggers = [logging.getLogger(name) for name in ("deniable.service", "uvicorn", "asyncio")]
-    before = [(each.handlers, each.propagate, each.level) for each in loggers]
-    logs.set_up()
-    yield lambda: out.getvalue().encode()
-    for each, (handlers, propagate, level) in zip(loggers, before, strict=True):
-        each.handlers, each.propagate = handlers, propagate
-        each.setLevel(level)
+    with kept():
+        logs.set_up()
+        yield lambda: out.getvalue().encode()
 
 
 class House:

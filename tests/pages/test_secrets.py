@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 import deniable as dn
 from canary.forms import leaked
+from canary.loggers import kept
 from deniable.service import logs
 from deniable.service.access.keys import new_key, rotate
 from deniable.service.settings import Settings
@@ -33,17 +33,13 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """What the service writes to its log: as bytes of lines, each one object."""
     out = io.StringIO()
     monkeypatch.setattr("sys.stderr", out)
-    before = {name: logging.getLogger(name) for name in ("deniable.service", "uvicorn", "asyncio")}
-    kept = {name: (logger.handlers, logger.propagate, logger.level) for name, logger in before.items()}
-    logs.set_up()
 
     def read() -> list[dict[str, Any]]:
         return [json.loads(line) for line in out.getvalue().splitlines()]
 
-    yield read
-    for name, (handlers, propagate, level) in kept.items():
-        before[name].handlers, before[name].propagate = handlers, propagate
-        before[name].setLevel(level)
+    with kept():
+        logs.set_up()
+        yield read
 
 
 def test_keys_and_cookies_are_in_no_line_of_the_log(lines: Any) -> None:
