@@ -49,11 +49,11 @@ def test_bad_domains_are_refused(name: str, arguments: dict[str, Any], says: str
         dn.mechanism(name, epsilon=1.0, **arguments)
 
 
-@pytest.mark.parametrize("epsilon", [0, 0.0, -1, -0.5, math.nan, math.inf, "1", True, [1.0]])
 @pytest.mark.parametrize("name", sorted(dn.MECHANISMS))
-def test_bad_epsilons_are_refused(name: str, epsilon: Any) -> None:
-    with pytest.raises(ParameterError, match="epsilon must be a finite number > 0, got"):
-        dn.mechanism(name, **(dict(dn.MECHANISMS[name].small[0]) | {"epsilon": epsilon}))
+def test_bad_epsilons_are_refused(name: str) -> None:
+    for epsilon in (0, 0.0, -1, -0.5, math.nan, math.inf, "1", True, [1.0]):
+        with pytest.raises(ParameterError, match="epsilon must be a finite number > 0, got"):
+            dn.mechanism(name, **(dict(dn.MECHANISMS[name].small[0]) | {"epsilon": epsilon}))
 
 
 def test_epsilon_must_be_given() -> None:

@@ -92,6 +92,7 @@ def test_a_wrong_walk_would_be_noticed() -> None:
     assert follow([("c.py", "")], visits) == [("c.py", "")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", check(*(f"there_and_backs {name}" for name in ("ss", "uss", "kv-ss2", "brr"))))
 def test_walks_do_not_turn_back_more_often(name: str, walks: Row) -> None:
     """Before the rooms it was 17, 23, 29 and 22 times; since then files became folders, tables and engines,
@@ -100,6 +101,7 @@ def test_walks_do_not_turn_back_more_often(name: str, walks: Row) -> None:
     assert walks[name]["there_and_backs"] <= most[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", check(*(f"own_folders {name}" for name in ("ss", "uss", "kv-ss2", "brr"))))
 def test_a_family_has_one_room_and_its_kernels(name: str, walks: Row) -> None:
     assert len(walks[name]["own_folders"]) <= 2, walks[name]["own_files"]

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -202,6 +203,18 @@ def build(only: str | None = None) -> typer.Typer:
     return app
 
 
+@cache
+def _program(only: str | None, rows: tuple[tuple[str, int], ...]) -> Any:
+    """What parses and calls, made once a process for each command: making it takes as long as many commands do."""
+    return typer.main.get_command(build(only))
+
+
+def _rows() -> tuple[tuple[str, int], ...]:
+    """The mechanisms whose options the commands have; none while nobody has asked for the registry."""
+    registry = sys.modules.get("deniable.mechanisms.registry")
+    return tuple((name, id(row)) for name, row in registry.MECHANISMS.items()) if registry else ()
+
+
 def _typer() -> typer.Typer:
     return typer.Typer(
         no_args_is_help=True,
@@ -285,7 +298,7 @@ def _run(args: list[str], asked: _Asked) -> int:
     """Parse, then do what was asked for outside of typer, so that errors come here as they are."""
     completing = "_DENIABLE_COMPLETE" in os.environ
     words = [arg for arg in args if not arg.startswith("-")]
-    group: Any = typer.main.get_command(build(None if completing else (words or [""])[0]))
+    group = _program(None if completing else (words or [""])[0], _rows())
     for each in _path(group, words):
         each.context_class = HelpContext
         asked.path += f" {each.name}" * (each is not group)
