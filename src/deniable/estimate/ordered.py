@@ -44,6 +44,8 @@ class SumsPart(NormalPart):
     variances: Mapping[str, FloatArray]
     singles: Mapping[str, FloatArray] | None = None
     """Of cumulative shares the variances of the single ones, which say how neighbours vary together."""
+    several = True
+    """See `Part.several`: an answer may be in several sums, or in none."""
 
     def variance(self, target: Target) -> FloatArray:
         return self.variances[target]
@@ -51,11 +53,6 @@ class SumsPart(NormalPart):
     def covariance(self, target: Target) -> FloatArray:
         """See `Part.covariance`: not worked out."""
         raise ParameterError("covariances of sums are not worked out.", "Take those of the estimate itself.")
-
-    @property
-    def several(self) -> bool:
-        """See `Part.several`: an answer may be in several sums, or in none."""
-        return True
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`; simultaneous ones of cumulative shares are a band that holds everywhere at once."""

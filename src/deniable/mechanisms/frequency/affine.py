@@ -55,9 +55,7 @@ _SETS_MAX = 400
 class BlockReader(SupportReader["AffineBulk"]):
     """Numbers of blocks: a tally tells as much as they do, and steps of a fit are transforms of it."""
 
-    @property
-    def sufficient(self) -> bool:
-        return True
+    sufficient = True
 
     def evidence(self, batches: Sequence[Columns]) -> Evidence:
         counts = np.zeros((1, self.bulk.size), np.int64)
@@ -73,6 +71,7 @@ class AffineBulk(Numbered, SupportBulk[AffineKernel]):
     """Affine response for many people: the number of a block."""
 
     reads = BlockReader
+    uneven = True
 
     @property
     def size(self) -> int:
@@ -87,10 +86,6 @@ class AffineBulk(Numbered, SupportBulk[AffineKernel]):
     def support(self) -> Support[Fraction]:
         """See `SupportBulk.support`; `both_none` is the mean over all third points, of which some may not be items."""
         return subset(*ratio_to(self.kernel.ratio), self.kernel.q, self.kernel.points)
-
-    @property
-    def uneven(self) -> bool:
-        return True
 
     def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
         """See `SupportBulk.extra_pairs`: by how many blocks hold the pair and a third value, beyond their mean."""

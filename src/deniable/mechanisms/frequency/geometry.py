@@ -56,6 +56,8 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     """Hadamard response for many people: a column number."""
 
     reads = NumberReader
+    uneven = True
+    knows_counts = True
 
     @property
     def size(self) -> int:
@@ -64,10 +66,6 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     @cached_property
     def support(self) -> Support[Fraction]:
         return hadamard(*ratio_to(self.kernel.ratio))
-
-    @property
-    def uneven(self) -> bool:
-        return True
 
     def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
         """See `SupportBulk.extra_pairs`: the value whose row is the sum of the pair's rows ties them together."""
@@ -85,10 +83,6 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
 
     def blind(self, n: int, rng: Stream) -> Columns:
         return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         return draw_blocks(self, counts, rng, blind)
@@ -149,6 +143,8 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     """Projective-geometry response for many people: the number of a point."""
 
     reads = NumberReader
+    uneven = True
+    knows_counts = True
 
     @property
     def size(self) -> int:
@@ -157,10 +153,6 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     @cached_property
     def support(self) -> Support[Fraction]:
         return projective(*ratio_to(self.kernel.ratio), self.kernel.prime, self.kernel.rank)
-
-    @property
-    def uneven(self) -> bool:
-        return True
 
     def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
         """See `SupportBulk.extra_pairs`: a point orthogonal to two is so to all others on their line."""
@@ -173,10 +165,6 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
 
     def blind(self, n: int, rng: Stream) -> Columns:
         return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         return draw_blocks(self, counts, rng, blind)

@@ -104,10 +104,8 @@ class THE(SupportMechanism):
 
 
 class _LaplaceReader(Reader["LaplaceBulk"]):
-    @property
-    def blind_likelihood(self) -> float:
-        """See `Reader.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
-        return 1.0
+    blind_likelihood = 1.0
+    """See `Reader.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Reader.likelihood`: exp((eps/2) clip(2y-1, -1, 1)) of a value's coordinate."""

@@ -74,6 +74,7 @@ class MixtureBulk(Bulk[Mixture]):
     """Subset selection of two sizes for many people: the set as k bits; its size is the stratum."""
 
     reads = _MixtureReader
+    strata = ("smaller", "larger")
 
     @cached_property
     def parts(self) -> tuple[SubsetBulk, SubsetBulk | None]:
@@ -89,10 +90,6 @@ class MixtureBulk(Bulk[Mixture]):
     @property
     def fields(self) -> tuple[Field, ...]:
         return self.parts[0].fields
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return ("smaller", "larger")
 
     @cached_property
     def outputs(self) -> float:

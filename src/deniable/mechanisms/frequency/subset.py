@@ -49,6 +49,8 @@ __all__ = ["IntervalBulk", "IntervalSelection", "SubsetBulk", "SubsetSelection",
 class SubsetBulk(SupportBulk[Subset]):
     """Subset selection for many people: a report is the set as k bits."""
 
+    knows_counts = True
+
     @property
     def fields(self) -> tuple[Field, ...]:
         return (Field("bits", "bytes", self.kernel.width),)
@@ -86,10 +88,6 @@ class SubsetBulk(SupportBulk[Subset]):
         if (sizes != self.kernel.size).any() or counts[self.k :].any():
             raise FormatError(f"a report is not a subset of {self.kernel.size} out of {self.k} items.")
         return one_stratum(columns, counts[: self.k])
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: some keep their own item; the rest of a set is drawn from the others.

@@ -35,6 +35,8 @@ __all__ = ["Unary", "UnaryBulk"]
 class UnaryBulk(SupportBulk[UnaryKernel]):
     """k independent bits for many people."""
 
+    knows_counts = True
+
     @property
     def fields(self) -> tuple[Field, ...]:
         return (Field("bits", "bytes", self.kernel.width),)
@@ -72,10 +74,6 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
         if counts[self.k :].any():
             raise FormatError(f"a report has ones after its {self.k} bits.")
         return one_stratum(columns, counts[: self.k])
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: all bits are independent, so the counts are, and each is two binomials."""

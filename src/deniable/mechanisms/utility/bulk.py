@@ -47,6 +47,8 @@ Protected = tuple[str, Sequence[int], frozenset[int]]
 class DisclosingBulk(Bulk[K]):
     """Reports of many people that protect some items, and may disclose one of the others alone."""
 
+    strata = ("protected", "disclosed")
+
     @property
     @abstractmethod
     def ranges(self) -> tuple[int, ...]:
@@ -71,10 +73,6 @@ class DisclosingBulk(Bulk[K]):
     def head(self) -> Field:
         """The first field."""
         return Field("disclosed", "uint", uint_width(1 + self.disclosures))
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return ("protected", "disclosed")
 
     def heads(self, columns: Columns) -> IntArray:
         """What reports disclose; `FormatError` for those that disclose an item alone and say more."""

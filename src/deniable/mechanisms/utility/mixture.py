@@ -57,6 +57,8 @@ _LEAST = 1e-12
 class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
     """Subsets of two sizes for many people; the kernel mixes two null-branch kernels of subset selection."""
 
+    strata = ("smaller", "larger", "disclosed")
+
     @property
     def _parts(self) -> tuple[Any, Any]:
         """The two ULDP kernels that are mixed."""
@@ -89,10 +91,6 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
     def ranges(self) -> tuple[int, ...]:
         found: tuple[int, ...] = self._parts[0].sensitive
         return found
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return ("smaller", "larger", "disclosed")
 
     @property
     def outputs(self) -> float:

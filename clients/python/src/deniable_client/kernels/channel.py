@@ -59,6 +59,7 @@ class Channel(Disclosing):
     budgets: Budgets
     kind: ClassVar[str] = "channel"
     names_alone: ClassVar[bool] = False
+    words: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         for name, rows in (("weights", self.weights), ("budgets", self.budgets)):
@@ -85,10 +86,6 @@ class Channel(Disclosing):
     @property
     def width(self) -> int:
         return uint_width(self.outputs)
-
-    @property
-    def words(self) -> int:
-        return 1
 
     @property
     def work(self) -> Work:
