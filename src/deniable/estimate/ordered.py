@@ -19,7 +19,7 @@ from deniable.core.intervals import Interval, critical, wald_interval
 from deniable.core.same import Same
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
-from deniable.errors import InWords, ParameterError, require
+from deniable.errors import InWords, ParameterError, is_number, require
 from deniable.estimate.result import CUMULATIVE, NormalPart
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def quantiles(
 
 
 def _numbers(shares: Sequence[Any]) -> Sequence[Any]:
-    numbers = (isinstance(x, int | float | np.floating) and not isinstance(x, bool) and 0 < x < 1 for x in shares)
+    numbers = (is_number(x) and 0 < x < 1 for x in shares)
     require(all(numbers), "shares", shares, "numbers between 0 and 1", "The median is 0.5.")
     return shares
 

@@ -19,7 +19,7 @@ from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support, check_n, mean_product
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
-from deniable.errors import FormatError, require
+from deniable.errors import FormatError, is_number, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.moments import MomentsPart
 from deniable.estimate.result import Part
@@ -177,7 +177,7 @@ class SubsetMixture(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.share, int | float) and not isinstance(self.share, bool) and 0 <= self.share < 1
+        ok = is_number(self.share) and 0 <= self.share < 1
         require(ok, "share", self.share, "from 0 to below 1", "A share of 1 is the next size with share 0.")
         object.__setattr__(self, "size", check_size(self.size, self.k))
         object.__setattr__(self, "share", float(self.share))

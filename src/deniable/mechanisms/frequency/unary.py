@@ -18,7 +18,7 @@ from deniable.core.domain import Domain
 from deniable.core.laws import epsilon_to, ratio_to, unary
 from deniable.core.support import Support
 from deniable.core.types import BoolArray, Bytes, Columns, FloatArray, IntArray
-from deniable.errors import FormatError, require
+from deniable.errors import FormatError, is_number, require
 from deniable.estimate.count_aware import independent_sizes
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
@@ -125,8 +125,7 @@ class Unary(SupportMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number = isinstance(self.p, int | float) and not isinstance(self.p, bool)
-        ok = number and (0 < self.p < 1 or self.symmetric_p)  # which rounds to 1 for large epsilon
+        ok = is_number(self.p) and (0 < self.p < 1 or self.symmetric_p)  # which rounds to 1 for large epsilon
         require(ok, "p", self.p, "between 0 and 1", "OUE is p=0.5.")
         object.__setattr__(self, "p", float(self.p))
         own = self.fixed.get(self.name, self.p)

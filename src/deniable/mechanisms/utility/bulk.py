@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -47,7 +47,7 @@ Protected = tuple[str, Sequence[int], frozenset[int]]
 class DisclosingBulk(Bulk[K]):
     """Reports of many people that protect some items, and may disclose one of the others alone."""
 
-    strata = ("protected", "disclosed")
+    strata: ClassVar[tuple[str, ...]] = ("protected", "disclosed")
 
     @property
     @abstractmethod
