@@ -419,12 +419,11 @@ def disclosing_channel(
 ) -> Channel:
     """The channel of outputs that disclose nothing, and of some that only one harmless item leads to."""
     k = len(protected[0][1])
-    rows = [*protected, *((label, _only(x, int(mass * total), k), items) for label, x, mass, items in told)]
+    rows = [
+        *protected,
+        *((label, [int(mass * total) if y == x else 0 for y in range(k)], items) for label, x, mass, items in told),
+    ]
     labels, weights, supported = zip(*rows, strict=True)
     disclosing = frozenset(range(len(protected), len(rows)))
     strata = (0,) * len(protected) + (1,) * len(told)
     return Channel(labels, tuple(map(tuple, weights)), total, supported, frozenset(rest), disclosing, strata)
-
-
-def _only(x: int, weight: int, k: int) -> list[int]:
-    return [weight if y == x else 0 for y in range(k)]
