@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 from importlib import import_module
-from numbers import Integral
+from numbers import Integral, Real
 from types import ModuleType
 from typing import Any
 
@@ -31,11 +32,13 @@ __all__ = [
     "MissingExtraError",
     "ParameterError",
     "PrivacyError",
+    "is_number",
     "is_whole",
     "meant",
     "need_extra",
     "require",
     "show",
+    "whole",
 ]
 
 _COMPARED = 1000
@@ -67,6 +70,18 @@ class InWords(str):
 def is_whole(value: object, least: float, most: float = math.inf) -> bool:
     """Whether this is an integer, Python's or NumPy's but not a truth value, from `least` to `most`."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
+
+
+def is_number(value: object) -> bool:
+    """Whether this is a number, Python's or NumPy's, but not a truth value and no fraction."""
+    return isinstance(value, Real) and not isinstance(value, bool | Fraction)
+
+
+def whole(name: str, value: Any, least: int, most: float = math.inf, need: str = "", hint: str = "") -> int:
+    """The integer from `least` to `most` that was given under this name, Python's or NumPy's, as one of Python's."""
+    told = f"an integer >= {least}" if most == math.inf else f"an integer from {least} to {most}"
+    require(is_whole(value, least, most), name, value, need or told, hint)
+    return int(value)
 
 
 def meant(name: object, known: Iterable[object]) -> str:

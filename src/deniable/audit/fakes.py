@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.frontier import least_mse
 from deniable.core.promise import Promise
+from deniable.core.promise.judge import within
 from deniable.core.protection import ANSWERS, Protection
 from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.bulk import check_outputs
@@ -192,7 +193,7 @@ class FakeData:
 
     @property
     def _one_answer_holds(self) -> bool:
-        return self.one_answer_ratio <= exp_bounds(self.epsilon)[0]
+        return within(self.one_answer_ratio, self.epsilon)
 
 
 def _sizes(sizes: object) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.core.values import cells_of, is_missing, labels_of
-from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require, show
+from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require, show, whole
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.box import OPTIONS_MAX, number_of, set_of, sets_up_to
 from deniable_client.texts import labels_fault
@@ -296,14 +296,13 @@ class Ticks(Domain):
         require(plain, "options", InWords(each.allowed), "a number of them or labels, without missing or other", hint)
         few = "Group some of them, or ask for them in several questions."
         require(each.k <= OPTIONS_MAX, "options", each.k, f"at most {OPTIONS_MAX}", few)
-        limit = each.k if most is None else most
-        whole = isinstance(limit, int | np.integer) and not isinstance(limit, bool) and 1 <= limit <= each.k
         told = f"a whole number from 1 to the number of options, {each.k}"
-        require(bool(whole), "most", most, told, "It is how many options somebody may tick.")
-        sets = sets_up_to(each.k, int(limit))
+        hint = "It is how many options somebody may tick."
+        limit = each.k if most is None else whole("most", most, 1, each.k, told, hint)
+        sets = sets_up_to(each.k, limit)
         hint = "Let people tick fewer options, or ask for some of them in another question."
         require(sets <= ITEMS_MAX, "most", limit, f"such that there are at most {ITEMS_MAX:,} sets of options", hint)
-        return cls(k=sets, options=each, most=int(limit))
+        return cls(k=sets, options=each, most=limit)
 
     @classmethod
     def from_ticks(cls, document: Mapping[str, Any]) -> Ticks:

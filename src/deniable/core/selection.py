@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import require
+from deniable.errors import is_number, require
 
 __all__ = [
     "NORMALISED",
@@ -66,19 +66,16 @@ class Preference:
     def __post_init__(self) -> None:
         require(self.select in SELECTORS, "select", self.select, f"one of {', '.join(SELECTORS)}")
         require(self.normalize in NORMALIZATIONS, "normalize", self.normalize, f"one of {', '.join(NORMALIZATIONS)}")
-        require(_number(self.weight) and 0 <= self.weight <= 1, "weight", self.weight, "from 0 to 1 (the ASR's)")
-        require(_number(self.limit) and 0 < self.limit <= 1, "limit", self.limit, "above 0 and at most 1 (of the ASR)")
+        require(is_number(self.weight) and 0 <= self.weight <= 1, "weight", self.weight, "from 0 to 1 (the ASR's)")
+        share = is_number(self.limit) and 0 < self.limit <= 1
+        require(share, "limit", self.limit, "above 0 and at most 1 (of the ASR)")
         object.__setattr__(self, "reference", _corner(self.reference))
-        require(_number(self.rho) and 0 <= self.rho <= 1, "rho", self.rho, "from 0 to 1", "Usually it is near 0.")
+        require(is_number(self.rho) and 0 <= self.rho <= 1, "rho", self.rho, "from 0 to 1", "Usually it is near 0.")
 
     @property
     def scaled(self) -> bool:
         """Whether `normalize` has an effect."""
         return self.select in NORMALISED and self.normalize != "none"
-
-
-def _number(x: object) -> bool:
-    return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
 
 
 def _corner(given: object) -> tuple[float, float]:

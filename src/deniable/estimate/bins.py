@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray, Target
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, whole
 from deniable.estimate.fitted import FittedPart, Spread
 
 if TYPE_CHECKING:
@@ -63,12 +63,11 @@ def binned(estimate: Estimate, bins: int | None = None) -> Estimate:
     k, known = len(estimate.labels), _spreads(part)
     if bins is None:
         bins = next((b for b in _numbers_of_bins(k) if _clear(known["population"], k, b)), 2)
-    whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    require(whole and 1 <= bins <= k, "bins", bins, f"an integer from 1 to {k}, the number of points")
-    starts = _starts(k, int(bins))
+    bins = whole("bins", bins, 1, k, f"an integer from 1 to {k}, the number of points")
+    starts = _starts(k, bins)
     value = np.add.reduceat(part.value, starts)
     made = FittedPart(value, Spread(*(_summed(known[target], starts) for target in ("population", "reporters"))))
-    edges = _edges(domain, int(bins))
+    edges = _edges(domain, bins)
     labels = tuple(f"{low:.6g} to {high:.6g}" for low, high in pairwise(edges.tolist()))
     steps = (*estimate.steps, f"{_SUMMED} {bins} bins")
     return replace(estimate, labels=labels, parts={name: made}, steps=steps)

@@ -6,10 +6,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from deniable.core.types import FloatArray
-from deniable.errors import ParameterError, is_whole, require
+from deniable.errors import ParameterError, is_number, is_whole, require
 from deniable.estimate.count_aware import CountAware
 from deniable.estimate.em import EMS_SLACK, Climb, ConvergenceWarning, Move, em_move, ems_move, squarem, uniform
 from deniable.estimate.evidence import Evidence, RowEvidence
@@ -41,8 +39,7 @@ class FitOptions:
     def __post_init__(self) -> None:
         known = self.stderr in ("information", "bootstrap", None)
         require(known, "stderr", self.stderr, "'information', 'bootstrap' or None")
-        number = isinstance(self.tolerance, int | float | np.floating) and not isinstance(self.tolerance, bool)
-        ok = self.tolerance is None or (number and self.tolerance > 0)
+        ok = self.tolerance is None or (is_number(self.tolerance) and self.tolerance > 0)
         require(ok, "tolerance", self.tolerance, "a number > 0")
         require(is_whole(self.max_steps, 1), "max_steps", self.max_steps, "an integer >= 1")
         require(is_whole(self.runs, 2), "runs", self.runs, "an integer >= 2", "Fifty to a few hundred are usual.")

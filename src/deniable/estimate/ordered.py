@@ -19,7 +19,7 @@ from deniable.core.intervals import Interval, critical, wald_interval
 from deniable.core.same import Same
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
-from deniable.errors import InWords, ParameterError, require
+from deniable.errors import InWords, ParameterError, is_number, require
 from deniable.estimate.result import CUMULATIVE, NormalPart
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class SumsPart(NormalPart):
     variances: Mapping[str, FloatArray]
     singles: Mapping[str, FloatArray] | None = None
     """Of cumulative shares the variances of the single ones, which say how neighbours vary together."""
+    several = True
+    """See `Part.several`: an answer may be in several sums, or in none."""
 
     def variance(self, target: Target) -> FloatArray:
         return self.variances[target]
@@ -51,11 +53,6 @@ class SumsPart(NormalPart):
     def covariance(self, target: Target) -> FloatArray:
         """See `Part.covariance`: not worked out."""
         raise ParameterError("covariances of sums are not worked out.", "Take those of the estimate itself.")
-
-    @property
-    def several(self) -> bool:
-        """See `Part.several`: an answer may be in several sums, or in none."""
-        return True
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`; simultaneous ones of cumulative shares are a band that holds everywhere at once."""
@@ -174,7 +171,7 @@ def quantiles(
 
 
 def _numbers(shares: Sequence[Any]) -> Sequence[Any]:
-    numbers = (isinstance(x, int | float | np.floating) and not isinstance(x, bool) and 0 < x < 1 for x in shares)
+    numbers = (is_number(x) and 0 < x < 1 for x in shares)
     require(all(numbers), "shares", shares, "numbers between 0 and 1", "The median is 0.5.")
     return shares
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from deniable.core.promise.judge import within
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import PrivacyError
 from deniable.kernels.noise import laplace_steps
@@ -131,7 +132,7 @@ class Truncated:
         """The table of the largest rate whose exact ratio between neighbours is within e^epsilon."""
         for slack in _SLACKS:
             made = Truncated(epsilon, _whole(np.exp(_log_table(_rate(float(epsilon) * (1 - slack), points), points))))
-            if made.ratio <= exp_bounds(epsilon)[0]:
+            if within(made.ratio, epsilon):
                 return made
         raise PrivacyError(f"no table of {points} points is within epsilon {float(epsilon)!r} after rounding.")
 

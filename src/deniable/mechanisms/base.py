@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from deniable.collect.coins import check_coins
 from deniable.collect.reports import Design, Field, Reports, new_id
@@ -22,10 +22,7 @@ from deniable.core.guess import Guess
 from deniable.core.promise.value import plain_promise
 from deniable.core.protection import ANSWER
 from deniable.core.types import IntArray
-from deniable.errors import (
-    DeniableError,
-    ParameterError,
-)
+from deniable.errors import DeniableError, ParameterError
 from deniable.estimate.result import Part
 from deniable.mechanisms import common
 from deniable.mechanisms.bulk import Bulk
@@ -33,9 +30,6 @@ from deniable.mechanisms.showing import as_html, as_line, keep_line
 from deniable.randomness import Stream, stream_of
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels import AnyKernel, kernel_to
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Mechanism", "report_size"]
 
@@ -141,14 +135,13 @@ class Mechanism(ABC):
     @cached_property
     def design(self) -> Design:
         """The canonical design as plain data; what reports and tallies carry and devices check."""
-        kernel = kernel_to(self.kernel)
         return {
             "mechanism": self.name,
             "version": self.version,
             "epsilon": self.epsilon,
             "domain": self.domain.document(),
             "params": self.params,
-            "kernel": kernel,
+            "kernel": kernel_to(self.kernel),
         }
 
     @cached_property

@@ -55,10 +55,7 @@ class OutputReader(Reader[Any]):
     """Numbers of outputs: the columns of the channel."""
 
     bulk: OutputBulk[Any]
-
-    @property
-    def sufficient(self) -> bool:
-        return True
+    sufficient = True
 
     def likelihood(self, columns: Columns) -> FloatArray:
         return np.asarray(self.bulk.matrix.T[columns["value"].astype(np.int64)])
@@ -76,6 +73,7 @@ class OutputBulk(Numbered, Bulk[K]):
     reads = OutputReader
     about: Entries = field(default=NUMBERED, kw_only=True)
     """What outputs are, for those who read counts: just numbers, unless they are answers."""
+    knows_counts = True
 
     @property
     def cells(self) -> Mapping[str, Cell]:
@@ -96,10 +94,6 @@ class OutputBulk(Numbered, Bulk[K]):
         hint = "Take fewer points, or read the reports themselves."
         require(self.size <= COUNTED_MAX, "outputs", self.size, f"at most {COUNTED_MAX} to tally", hint)
         return super().count(columns)
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: the outputs of each value's people are multinomial; none is blind."""

@@ -109,9 +109,7 @@ class SupportReader(Reader[S]):
 class NumberReader(SupportReader[S]):
     """The same for reports that are one number, how often each of which was reported is the cell `value`."""
 
-    @property
-    def sufficient(self) -> bool:
-        return True
+    sufficient = True
 
     def tally_evidence(self, cells: Cells) -> Evidence:
         bulk, counts = self.bulk, cells["value"][0]

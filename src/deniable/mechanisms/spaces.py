@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
-
 from deniable.core.codes import Span
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid, check_interval
 from deniable.core.space import Space
-from deniable.errors import require
+from deniable.errors import require, whole
 from deniable.mechanisms.entry import Option
 
 __all__ = ["INTERVAL", "SPACE", "SPACE_OPTIONS", "space_of"]
@@ -56,9 +54,7 @@ def space_of(options: dict[str, Any]) -> Domain | Span | None:
 
 
 def _count(points: Any) -> int:
-    whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
-    require(bool(whole and points >= 2), "points", points, "an integer >= 2", "An empty domain has nothing to report.")
-    return int(points)
+    return whole("points", points, 2, hint="An empty domain has nothing to report.")
 
 
 def _space(given: object) -> Space:

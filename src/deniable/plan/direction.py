@@ -8,17 +8,12 @@ from functools import partial
 from typing import Any, ClassVar
 
 from deniable.core.grid import check_interval
-from deniable.errors import is_whole, require
 from deniable.mechanisms.entry import DIRECTION
 from deniable.mechanisms.numeric.arc import Direction
-from deniable.mechanisms.registry import entry_of
-from deniable.plan.advice import advise, fewest, least_error
-from deniable.plan.answer import check_top, made, rows_for, sift
-from deniable.plan.mean import OTHERS, MeanPlan, MeanPrediction
-from deniable.plan.prediction import forged_gain
-from deniable.plan.scoring import check_limits, check_weights
+from deniable.plan.advice import least_error
+from deniable.plan.answer import made
+from deniable.plan.mean import OTHERS, MeanPlan, MeanPrediction, predicted, ranked
 from deniable.plan.smallest import smallest_n
-from deniable_client.exact import check_epsilon
 
 __all__ = ["plan_direction"]
 
@@ -68,19 +63,10 @@ def plan_direction(
     Without n, `limits` must have the wanted stderr; every design then has the fewest people that reach it.
     """
     low, high = check_interval(interval)
-    epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits)
-    weighed = check_weights(weight, weights, "n" if n is None else "variance_worst")
-    check_top(top)
-    hint = "Without it, a target for the standard error says how many people are needed."
-    fits = is_whole(n, 1) if n is not None else "stderr" in most
-    require(fits, "n", n, "an integer >= 1, the number of people", hint)
+    asked = {"question": DIRECTION, "interval": [low, high], "n": n, "epsilon": epsilon}
+    aspects = (least_error("the least error"), *OTHERS[1:])
     where = {"interval": (low, high)} | ({} if points is None else {"points": points})
-    makers = ((name, partial(_design, name, epsilon, where, n, most)) for name, _ in rows_for(DIRECTION))
-    found, out = sift(makers, most, weighed, lambda d: d.variance_worst)
-    lead = fewest("people") if n is None else least_error("the least error")
-    ranked = advise(found, aspects=(lead, *OTHERS[1:]), weights=weighed)
-    asked = {"question": DIRECTION, "interval": [low, high], "n": n, "epsilon": epsilon} | weighed.document()
-    return DirectionPlan(asked, most, ranked[:top], out)
+    return ranked(DirectionPlan, _design, asked, where, aspects, limits=limits, weight=weight, weights=weights, top=top)
 
 
 def _stderr(m: Direction, n: float) -> float:
@@ -92,18 +78,5 @@ def _design(
 ) -> MeanPrediction:
     m: Direction = made(name, epsilon=epsilon, **where)
     people = smallest_n(partial(_stderr, m), limits["stderr"]) if n is None else n
-    own, traits, guess = m.properties(people), entry_of(name).traits, m.guess_half()
-    return MeanPrediction(
-        mechanism=m,  # type: ignore[arg-type]  # it has what a prediction tells
-        options=where,
-        n=people,
-        asr=guess.success,
-        blind=guess.blind,
-        rounding=m.circle.step / 2,
-        work=None if traits.work is None else float(traits.work(m, people)),
-        poisoning=None if traits.pull is None else float(forged_gain(traits.pull(m, 1))),
-        variance_mean=m.variance_at(1.0) / people,
-        variance_worst=m.variance_at(_PREVAILS) / people,
-        gap=own["gap"],
-        **{key: own[key] for key in ("bits", "bytes")},
-    )
+    variances = m.variance_at(1.0) / people, m.variance_at(_PREVAILS) / people
+    return predicted(m, where, people, variances, m.circle.step / 2)

@@ -21,6 +21,7 @@ from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.frequency.affine import OutdoneError
 from deniable.mechanisms.optimal.bounds import least_error
 from deniable.mechanisms.registry import MECHANISMS
+from deniable.mechanisms.support import SupportMechanism
 from deniable.plan.advice import advise
 from deniable.plan.answer import Plan, Rejected
 from deniable.plan.candidates import Recipe, Wish, check_given, make, recipes
@@ -445,9 +446,9 @@ def _predict(m: Mechanism, options: Mapping[str, Any], traits: Traits, wanted: R
 
 def _check_sampled(m: Mechanism, mse: float, n: float) -> None:
     """Refuse a design whose integers cannot follow its ideal parameters, so that the prediction would be too good."""
-    sampled = getattr(m, "support_effective", None)
-    if sampled is not None and float(sampled.mse(m.k, n)) > _FAITHFUL * mse:
-        raise ParameterError(f"what {m.name} samples has {sampled.mse(m.k, n) / mse:.3g} times the ideal error.")
+    sampled = m.support_effective.mse(m.k, n) if isinstance(m, SupportMechanism) else mse
+    if sampled > _FAITHFUL * mse:
+        raise ParameterError(f"what {m.name} samples has {sampled / mse:.3g} times the ideal error.")
 
 
 def _columns_of(d: FrequencyPrediction) -> dict[str, float]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from deniable.core.grid import check_interval
 from deniable.errors import is_whole, require
@@ -26,7 +26,9 @@ from deniable_client.exact import check_epsilon
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["OTHERS", "MeanPlan", "MeanPrediction", "plan_mean"]
+__all__ = ["OTHERS", "MeanPlan", "MeanPrediction", "plan_mean", "predicted", "ranked"]
+
+P = TypeVar("P", bound="MeanPlan")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,19 +187,40 @@ def plan_mean(
     the error that `weights` weigh. `grid` has points, layout and clip where they are not left to the mechanism.
     """
     low, high = check_interval(interval)
-    epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits)
+    asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon}
+    aspects = (least_error("the least error, whatever the values are"), *OTHERS)
+    where = {"interval": (low, high), **grid}
+    return ranked(MeanPlan, _design, asked, where, aspects, limits=limits, weight=weight, weights=weights, top=top)
+
+
+def ranked(
+    plan: type[P],
+    design: Callable[..., MeanPrediction],
+    asked: dict[str, Any],
+    where: Mapping[str, Any],
+    aspects: Sequence[Aspect],
+    *,
+    limits: Mapping[str, float],
+    weight: float | None,
+    weights: Mapping[str, float] | str | None,
+    top: int | None,
+) -> P:
+    """The plan for a number that is a mean, along a line or around a circle.
+
+    `design` predicts a row, made `where` people's numbers are; the first of the `aspects` is the error, which gives way
+    to the number of people where that is asked for.
+    """
+    epsilon, most, n = check_epsilon(asked["epsilon"], sampling=True), check_limits(limits), asked["n"]
     weighed = check_weights(weight, weights, "n" if n is None else "variance_worst")
     check_top(top)
-    whole = is_whole(n, 1)
+    fits = is_whole(n, 1) if n is not None else "stderr" in most
     hint = "Without it, a target for the standard error says how many people are needed."
-    require(whole if n is not None else "stderr" in most, "n", n, "an integer >= 1, the number of people", hint)
-    where = {"interval": (low, high), **grid}
-    makers = ((name, partial(_design, name, epsilon, where, n, most)) for name, _ in rows_for(MEAN))
+    require(fits, "n", n, "an integer >= 1, the number of people", hint)
+    makers = ((name, partial(design, name, epsilon, where, n, most)) for name, _ in rows_for(asked["question"]))
     found, out = sift(makers, most, weighed, lambda d: d.variance_worst)
-    lead = fewest("people") if n is None else least_error("the least error, whatever the values are")
-    ranked = advise(found, aspects=(lead, *OTHERS), weights=weighed)
-    asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon} | weighed.document()
-    return MeanPlan(asked, most, ranked[:top], out)
+    told = (fewest("people") if n is None else aspects[0], *aspects[1:])
+    best = advise(found, aspects=told, weights=weighed)
+    return plan(asked | {"epsilon": epsilon} | weighed.document(), most, best[:top], out)
 
 
 def _worst(m: Numeric, n: int) -> float:
@@ -212,19 +235,25 @@ def _design(
     told = {key: value for key, value in where.items() if not own_grid or key in ("interval", "clip")}
     m: Numeric = made(name, epsilon=epsilon, **told)
     people = smallest_n(partial(_worst, m), limits["stderr"]) if n is None else n
-    own, traits, guess = m.properties(people), entry_of(name).traits, m.guess_half()
-    average, worst = m.variances(people)
+    return predicted(m, told, people, m.variances(people), m.grid.step / 2)
+
+
+def predicted(
+    m: Any, options: Mapping[str, Any], n: int, variances: tuple[float, float], rounding: float
+) -> MeanPrediction:
+    """What is predicted of a mechanism for n people, with the variances of the evenly spread and of the worst ones."""
+    own, traits, guess = m.properties(n), entry_of(m.name).traits, m.guess_half()
     return MeanPrediction(
         mechanism=m,
-        options=told,
-        n=people,
+        options=options,
+        n=n,
         asr=guess.success,
         blind=guess.blind,
-        rounding=m.grid.step / 2,
-        work=None if traits.work is None else float(traits.work(m, people)),
+        rounding=rounding,
+        work=None if traits.work is None else float(traits.work(m, n)),
         poisoning=None if traits.pull is None else float(forged_gain(traits.pull(m, 1))),
-        variance_mean=average,
-        variance_worst=worst,
+        variance_mean=variances[0],
+        variance_worst=variances[1],
         gap=own.get("gap"),
         **{name: own[name] for name in ("bits", "bytes")},
     )

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-import numpy as np
-
-from deniable.errors import meant, require
+from deniable.errors import is_number, meant, require
 
 __all__ = [
     "BESIDE",
@@ -124,14 +122,13 @@ def check_weights(weight: float | None, weights: Mapping[str, float] | str | Non
     """Weights by columns: that of the best guess alone, or all of them; `error` is the column of the error."""
     if weight is not None:
         require(weights is None, "weight", weight, "left out if weights are given")
-        number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        require(number and 0 <= weight <= 1, "weight", weight, "from 0 to 1", "It is that of the best guess (ASR).")
+        share = is_number(weight) and 0 <= weight <= 1
+        require(share, "weight", weight, "from 0 to 1", "It is that of the best guess (ASR).")
         weights = {"asr": weight, "error": 1 - weight}
     found = {"error": 1.0} if weights is None else _named(weights)
     for name, w in found.items():
         require(name in WEIGHED, "weights", name, f"named by {', '.join(WEIGHED)}", meant(name, WEIGHED))
-        number = isinstance(w, int | float) and not isinstance(w, bool)
-        require(number and 0 <= w < math.inf, "weights", w, "numbers >= 0")
+        require(is_number(w) and 0 <= w < math.inf, "weights", w, "numbers >= 0")
     total = sum(found.values())
     require(0 < total < math.inf, "weights", weights, "not all 0, and of a finite sum")
     return Weights(error, {error if name == "error" else name: w / total for name, w in found.items() if w > 0})
@@ -165,8 +162,7 @@ def check_limits(limits: Mapping[str, float]) -> dict[str, float]:
     """Limits by their columns, finite and above 0."""
     for name, x in limits.items():
         word = "target_error" if name in ("stderr", "loss") else f"max_{name}"
-        number = isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
-        require(number and 0 < x < math.inf, word, x, "a finite number > 0")
+        require(is_number(x) and 0 < x < math.inf, word, x, "a finite number > 0")
         require(name != "asr" or x <= 1, word, x, "at most 1", "It is a probability.")
     return {name: float(x) for name, x in limits.items()}
 

@@ -266,18 +266,19 @@ def _is_made(given: object) -> bool:
     return hasattr(type(given), "privatize_items")
 
 
+_WRITTEN = ((Ordinal, "ordinal"), (Ticks, "several"), (Domain, "domain"))
+"""What a question may be instead of a mapping, and the key that it has in one."""
+
+
 def _described(given: Any) -> dict[str, Any]:
     """What somebody says of a question, as a mapping."""
     if isinstance(given, Mapping):
         return dict(given)
-    if isinstance(given, Grid):
-        return {"domain": given}
-    if isinstance(given, Ordinal):
-        return {"ordinal": given}
-    if isinstance(given, Ticks):
-        return {"several": given}
-    if is_whole(given, 0) or isinstance(given, Domain):
-        return {"k": int(given)} if is_whole(given, 0) else {"domain": given}
+    if is_whole(given, 0):
+        return {"k": int(given)}
+    own = next((name for kind, name in _WRITTEN if isinstance(given, kind)), None)
+    if own is not None:
+        return {own: given}
     need = "a number of answers, a list of labels, a domain, a mechanism, or a mapping that describes one"
     listed = isinstance(given, Iterable) and not isinstance(given, str | bytes)
     require(listed, "question", given, need)
@@ -515,7 +516,7 @@ def _restored(members: tuple[int, ...], m: Any, asked: Sequence[Question], goal:
     if len(members) == 1 and m.design == asked[members[0]].mechanism.design:
         costs: tuple[float, ...] = (asked[members[0]].cost,)
         return Block(members, (), costs, goal.of(members).people(costs))
-    if getattr(m, "sizes", None) != sizes:
+    if not isinstance(m, Box) or m.sizes != sizes:
         raise FormatError("the survey does not agree with itself: a part has other questions than it says.")
     costs = tuple(box_costs(m.epsilon, sizes, m.shape))
     return Block(members, m.shape, costs, goal.of(members).people(costs))

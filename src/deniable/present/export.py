@@ -75,12 +75,8 @@ def save(chart: altair.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
     require(suffix in SUFFIXES, "path", str(path), f"a name that ends in one of {', '.join(SUFFIXES)}", hint)
     folder = target.parent
     require(folder.is_dir(), "path", str(path), "in a folder that exists", f"Create {str(folder)!r} first.")
-    replace_file(target, _render(chart, suffix))
+    replace_file(target, rendered(chart.to_dict(), suffix))
     return target
-
-
-def _render(chart: Any, suffix: str) -> bytes:
-    return rendered(chart.to_dict(), suffix)
 
 
 def rendered(spec: dict[str, Any], suffix: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deniable.present.tables import Column, Table, facts_table, number, parameters, percent
@@ -76,29 +76,30 @@ def frequency_table(d: Mapping[str, Any]) -> Table:
 def mean_table(d: Mapping[str, Any]) -> Table:
     """A mean: what a simulation measured, against what was predicted."""
     low, high = d["interval"]
-    bias = _within(f"{d['bias']:.4g}", d["bias_stderr"], ".2g")
+    truth = [("true mean", f"{d['truth']:.6g}", "of these people's numbers, rounded to the points")]
     told = "closed form, for these people and the integers sampled"
-    rows = [
-        *_head(d, f"{d['k']:,} points from {low:g} to {high:g}"),
-        ("true mean", f"{d['truth']:.6g}", "of these people's numbers, rounded to the points"),
-        ("mean error", bias, "estimate - truth ± its standard error over the runs"),
-        ("measured mse", number(d["mse"], 4), f"usual error {math.sqrt(d['mse']):.3g}"),
-        *_predicted(d, "predicted mse", told, ".4g", ".2g"),
-        _coverage(d),
-    ]
-    return facts_table(rows)
+    return _one_number(d, f"{d['k']:,} points from {low:g} to {high:g}", truth, "estimate - truth", told)
 
 
 def direction_table(d: Mapping[str, Any]) -> Table:
     """A mean direction: what a simulation measured, against what was predicted."""
     low, high = d["interval"]
-    bias = _within(f"{d['bias']:.4g}", d["bias_stderr"], ".2g")
-    told = "to first order, for these people and the integers sampled"
-    rows = [
-        *_head(d, f"{d['k']:,} directions from {low:g} to {high:g}, which is {low:g} again"),
+    truth = [
         ("true mean", f"{d['truth']:.6g}", "direction of these people's mean vector"),
         ("resultant", f"{d['resultant']:.3g}", "length of that vector: 1 if all are the same, 0 if none prevails"),
-        ("mean error", bias, "estimate - truth, the shorter way around ± its standard error over the runs"),
+    ]
+    size = f"{d['k']:,} directions from {low:g} to {high:g}, which is {low:g} again"
+    told = "to first order, for these people and the integers sampled"
+    return _one_number(d, size, truth, "estimate - truth, the shorter way around", told)
+
+
+def _one_number(d: Mapping[str, Any], size: str, truth: Sequence[tuple[str, str, str]], off: str, told: str) -> Table:
+    """What is told of the estimates of one number; `off` says what an error is, `told` what was predicted."""
+    bias = _within(f"{d['bias']:.4g}", d["bias_stderr"], ".2g")
+    rows = [
+        *_head(d, size),
+        *truth,
+        ("mean error", bias, f"{off} ± its standard error over the runs"),
         ("measured mse", number(d["mse"], 4), f"usual error {math.sqrt(d['mse']):.3g}"),
         *_predicted(d, "predicted mse", told, ".4g", ".2g"),
         _coverage(d),

@@ -18,7 +18,7 @@ from deniable.collect.reports import Reports
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
 from deniable.core.values import is_missing
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, is_number, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.keyvalue.pairs import PairSets, group_pairs, number_people, steps_of
 from deniable.mechanisms.personal.levels import listed
@@ -260,7 +260,7 @@ def _number(cell: Any) -> float:
     if isinstance(cell, str):
         text = cell.strip()
         return float(text) if _NUMBER.fullmatch(text) else np.nan
-    real = isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool)
+    real = is_number(cell)
     return float(cell) if real else np.nan
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from deniable.core.intervals import Interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError
 from deniable.estimate.result import Estimate
@@ -63,7 +62,7 @@ def check_intervals(m: Mechanism, *, seed: int = 0) -> str:
 def _check_ends(one: Estimate, target: Target, where: str) -> None:
     size, value = one.value.size, one.value
     usual, more = one.interval(0.9, target), one.interval(0.99, target)
-    unit = _unit(value, more)
+    unit = _NEAR * float(np.max([np.abs(value).max(), np.abs(more.low).max(), np.abs(more.high).max()]))
     low, high = one.range or (0.0, 1.0)
     assert np.all(usual.low <= value + unit), f"an interval begins above its value ({where})"
     assert np.all(value <= usual.high + unit), f"an interval ends below its value ({where})"
@@ -116,10 +115,6 @@ def _check_projected(one: Estimate, where: str) -> None:
         assert np.all(after.high >= before.high), f"after projection an interval ends earlier ({target}, {where})"
         held = (after.low <= cut.value) & (cut.value <= after.high)
         assert np.all(held), f"after projection an interval does not hold its value ({target}, {where})"
-
-
-def _unit(value: FloatArray, widest: Interval) -> float:
-    return _NEAR * float(np.max([np.abs(value).max(), np.abs(widest.low).max(), np.abs(widest.high).max()]))
 
 
 def _same(one: FloatArray | IntArray, two: FloatArray | IntArray, unit: float) -> bool:

@@ -20,17 +20,22 @@ from deniable.core.promise.value import Promise
 from deniable.errors import require
 from deniable_client.exact import exp_bounds, log_upper
 
-__all__ = ["Pair", "breach", "enumerated", "proved"]
+__all__ = ["Pair", "breach", "enumerated", "proved", "within"]
 
-_MOST = 700.0
+_MOST = 700
 """The largest exponent that is bounded at once."""
 
 
 @lru_cache(maxsize=4096)
-def _low(budget: float) -> Fraction:
+def _low(budget: float | Fraction) -> Fraction:
     """A certified lower bound of e^budget."""
     whole, rest = divmod(budget, _MOST)
     return exp_bounds(_MOST)[0] ** int(whole) * exp_bounds(rest)[0]
+
+
+def within(ratio: Fraction, budget: float | Fraction) -> bool:
+    """Whether a ratio is at most a certified lower bound of e^budget: no rounding is forgiven."""
+    return ratio <= _low(budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,8 @@ class Pair:
 
     @property
     def kept(self) -> bool:
-        """Whether the ratio is at most a certified lower bound of e^budget: no rounding is forgiven."""
-        return self.ratio is not None and self.ratio <= _low(self.budget)
+        """Whether there is a largest ratio, and it is `within` the budget."""
+        return self.ratio is not None and within(self.ratio, self.budget)
 
     @property
     def epsilon(self) -> float:

@@ -14,7 +14,7 @@ from deniable.core.promise.ranges import joined, members, others, ranges_of, sen
 from deniable.core.promise.value import Promise
 from deniable.core.space import Space
 from deniable.core.types import FloatArray
-from deniable.errors import FormatError, InWords, ParameterError, is_whole, require, show
+from deniable.errors import FormatError, InWords, ParameterError, is_number, is_whole, require, show
 
 __all__ = ["promise", "read_promise"]
 
@@ -206,7 +206,7 @@ def _budget(name: str, given: Any) -> float:
 def _number(name: str, given: Any) -> float:
     """A number >= 0, or inf in words."""
     number = math.inf if isinstance(given, str) and given.strip().lower() == "inf" else given
-    ok = isinstance(number, int | float | np.number) and not isinstance(number, bool) and bool(number >= 0)
+    ok = is_number(number) and bool(number >= 0)
     require(ok, name, given, "a number >= 0", _HINT)
     return float(number)
 

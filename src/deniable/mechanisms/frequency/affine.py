@@ -23,7 +23,7 @@ from deniable.core.guess import first_to_cover
 from deniable.core.laws import epsilon_to, ratio_to, response, subset
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
-from deniable.errors import ParameterError, is_whole, require
+from deniable.errors import ParameterError, is_number, is_whole, require
 from deniable.estimate.blocks import BlockEvidence
 from deniable.estimate.evidence import Evidence
 from deniable.kernels.cyclotomic import Blocks
@@ -33,7 +33,7 @@ from deniable.mechanisms.frequency.geometry import draw_blocks
 from deniable.mechanisms.outputs import MATRIX_MAX
 from deniable.mechanisms.reader import SupportReader
 from deniable.mechanisms.support import SupportMechanism
-from deniable.randomness import Simulation, Stream
+from deniable.randomness import Stream
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Affine as AffineKernel
 from deniable_client.kernels import promised_ratio
@@ -55,9 +55,7 @@ _SETS_MAX = 400
 class BlockReader(SupportReader["AffineBulk"]):
     """Numbers of blocks: a tally tells as much as they do, and steps of a fit are transforms of it."""
 
-    @property
-    def sufficient(self) -> bool:
-        return True
+    sufficient = True
 
     def evidence(self, batches: Sequence[Columns]) -> Evidence:
         counts = np.zeros((1, self.bulk.size), np.int64)
@@ -73,6 +71,7 @@ class AffineBulk(Numbered, SupportBulk[AffineKernel]):
     """Affine response for many people: the number of a block."""
 
     reads = BlockReader
+    uneven = True
 
     @property
     def size(self) -> int:
@@ -87,10 +86,6 @@ class AffineBulk(Numbered, SupportBulk[AffineKernel]):
     def support(self) -> Support[Fraction]:
         """See `SupportBulk.support`; `both_none` is the mean over all third points, of which some may not be items."""
         return subset(*ratio_to(self.kernel.ratio), self.kernel.q, self.kernel.points)
-
-    @property
-    def uneven(self) -> bool:
-        return True
 
     def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
         """See `SupportBulk.extra_pairs`: by how many blocks hold the pair and a third value, beyond their mean."""
@@ -116,8 +111,7 @@ class AffineBulk(Numbered, SupportBulk[AffineKernel]):
     def knows_counts(self) -> bool:
         return self.k * self.size <= MATRIX_MAX
 
-    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
-        return draw_blocks(self, counts, rng, blind)
+    simulate_counts = draw_blocks
 
     def support_counts(self, cells: Cells) -> IntArray:
         """See `SupportBulk.support_counts`: by one fast Fourier transform for each class."""
@@ -253,9 +247,8 @@ def _check_cells(cells: object) -> int:
 
 
 def _check_tolerance(tolerance: object) -> float:
-    number = isinstance(tolerance, int | float | np.floating) and not isinstance(tolerance, bool)
     more = "It is the share of error that may be given for shorter reports and smaller tallies."
-    require(number and 0 <= tolerance <= 1, "tolerance", tolerance, "a number from 0 to 1", more)  # type: ignore[operator]
+    require(is_number(tolerance) and 0 <= tolerance <= 1, "tolerance", tolerance, "a number from 0 to 1", more)  # type: ignore[operator]
     return float(tolerance)  # type: ignore[arg-type]  # it is a number here
 
 

@@ -21,7 +21,7 @@ from deniable.core.guess import first_to_cover
 from deniable.core.laws import epsilon_to, hadamard, projective, ratio_to
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
-from deniable.errors import require
+from deniable.errors import require, whole
 from deniable.kernels.geometry import coordinates, line_sums, random_points
 from deniable.kernels.sampling import below
 from deniable.kernels.transforms import count_orthogonal, walsh_hadamard
@@ -39,7 +39,7 @@ from deniable_client.kernels.geometry import is_prime, point, points, rank_of
 __all__ = ["Hadamard", "HadamardBulk", "Projective", "best_prime", "draw_blocks"]
 
 
-def draw_blocks(bulk: Any, counts: IntArray, rng: Simulation, blind: int) -> Cells:
+def draw_blocks(bulk: Any, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
     """See `Bulk.simulate_counts`: the blocks of an item's people are multinomial, among its own and the others."""
     check_matrix(bulk.k, bulk.size, f"this {bulk.kernel.kind} kernel")
     blocks = bulk.supported({"value": np.arange(bulk.size, dtype=np.uint64)})
@@ -56,6 +56,8 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     """Hadamard response for many people: a column number."""
 
     reads = NumberReader
+    uneven = True
+    knows_counts = True
 
     @property
     def size(self) -> int:
@@ -64,10 +66,6 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     @cached_property
     def support(self) -> Support[Fraction]:
         return hadamard(*ratio_to(self.kernel.ratio))
-
-    @property
-    def uneven(self) -> bool:
-        return True
 
     def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
         """See `SupportBulk.extra_pairs`: the value whose row is the sum of the pair's rows ties them together."""
@@ -86,12 +84,7 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     def blind(self, n: int, rng: Stream) -> Columns:
         return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
 
-    @property
-    def knows_counts(self) -> bool:
-        return True
-
-    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
-        return draw_blocks(self, counts, rng, blind)
+    simulate_counts = draw_blocks
 
     def support_counts(self, cells: Cells) -> IntArray:
         """See `SupportBulk.support_counts`: by the fast Walsh-Hadamard transform."""
@@ -149,6 +142,8 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     """Projective-geometry response for many people: the number of a point."""
 
     reads = NumberReader
+    uneven = True
+    knows_counts = True
 
     @property
     def size(self) -> int:
@@ -157,10 +152,6 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     @cached_property
     def support(self) -> Support[Fraction]:
         return projective(*ratio_to(self.kernel.ratio), self.kernel.prime, self.kernel.rank)
-
-    @property
-    def uneven(self) -> bool:
-        return True
 
     def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
         """See `SupportBulk.extra_pairs`: a point orthogonal to two is so to all others on their line."""
@@ -174,12 +165,7 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     def blind(self, n: int, rng: Stream) -> Columns:
         return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
 
-    @property
-    def knows_counts(self) -> bool:
-        return True
-
-    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
-        return draw_blocks(self, counts, rng, blind)
+    simulate_counts = draw_blocks
 
     def support_counts(self, cells: Cells) -> IntArray:
         return count_orthogonal(cells["value"][0], self.kernel.prime, self.kernel.rank, self.k)
@@ -218,11 +204,8 @@ class Projective(SupportMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = isinstance(self.prime, int | np.integer) and not isinstance(self.prime, bool)
-        require(
-            whole and 2 <= self.prime < 1 << 31 and is_prime(int(self.prime)), "prime", self.prime, "a prime number"
-        )
-        object.__setattr__(self, "prime", int(self.prime))
+        object.__setattr__(self, "prime", whole("prime", self.prime, 2, (1 << 31) - 1, "a prime number"))
+        require(is_prime(self.prime), "prime", self.prime, "a prime number")
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain) -> Projective:

@@ -30,9 +30,7 @@ __all__ = ["GRR", "ResponseBulk"]
 
 
 class _ResponseReader(SupportReader["ResponseBulk"]):
-    @property
-    def sufficient(self) -> bool:
-        return True
+    sufficient = True
 
     def tally_evidence(self, cells: Cells) -> Evidence:
         return ValueEvidence(cells["support"][0].astype(np.float64), self.bulk.odds)
@@ -42,6 +40,7 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
     """Randomised response for many people: a report is one answer and supports just itself."""
 
     reads = _ResponseReader
+    knows_counts = True
 
     @property
     def size(self) -> int:
@@ -70,10 +69,6 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
 
     def most(self, r: int) -> int:
         return 1
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: with probability p - q the own item, else any of the k, all alike."""

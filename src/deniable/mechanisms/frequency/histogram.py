@@ -21,7 +21,7 @@ from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import thresholded
 from deniable.core.support import Support, check_n
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import FormatError, InWords, require
+from deniable.errors import FormatError, InWords, is_number, require
 from deniable.estimate.linear import NoisePart, check_reports
 from deniable.estimate.result import Part
 from deniable.kernels.noise import laplace_steps
@@ -65,7 +65,7 @@ class THE(SupportMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.theta, int | float) and not isinstance(self.theta, bool) and 0 <= self.theta <= 1
+        ok = is_number(self.theta) and 0 <= self.theta <= 1
         require(ok, "threshold", self.theta, "between 0 and 1", "The best lies between 1/2 and 1.")
         object.__setattr__(self, "theta", float(self.theta))
 
@@ -104,10 +104,8 @@ class THE(SupportMechanism):
 
 
 class _LaplaceReader(Reader["LaplaceBulk"]):
-    @property
-    def blind_likelihood(self) -> float:
-        """See `Reader.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
-        return 1.0
+    blind_likelihood = 1.0
+    """See `Reader.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Reader.likelihood`: exp((eps/2) clip(2y-1, -1, 1)) of a value's coordinate."""

@@ -18,7 +18,7 @@ from deniable.core.domain import Domain
 from deniable.core.laws import balanced, epsilon_to, hashing, ratio_to
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
-from deniable.errors import require
+from deniable.errors import require, whole
 from deniable.estimate.calibrated import PublicCoin
 from deniable.estimate.methods import SEEDS
 from deniable.kernels import loops
@@ -206,9 +206,7 @@ class LocalHashing(SupportMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.g, int | np.integer) and not isinstance(self.g, bool) and self.g >= 2
-        require(ok, "g", self.g, "an integer >= 2", "BLH is g=2; the best is near e^epsilon + 1.")
-        object.__setattr__(self, "g", int(self.g))
+        object.__setattr__(self, "g", whole("g", self.g, 2, hint="BLH is g=2; the best is near e^epsilon + 1."))
         own = self.fixed.get(self.name, self.g)
         require(self.g == own, "g", self.g, f"{own} for {self.name}", "Use lh to choose g.")
 
@@ -256,9 +254,8 @@ class BalancedHashing(SupportMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.g, int | np.integer) and not isinstance(self.g, bool) and 2 <= self.g <= self.k
-        require(ok, "g", self.g, f"an integer from 2 to k = {self.k}", "More blocks than answers would be empty.")
-        object.__setattr__(self, "g", int(self.g))
+        need, hint = f"an integer from 2 to k = {self.k}", "More blocks than answers would be empty."
+        object.__setattr__(self, "g", whole("g", self.g, 2, self.k, need, hint))
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain) -> BalancedHashing:

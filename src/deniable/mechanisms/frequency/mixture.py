@@ -19,7 +19,7 @@ from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support, check_n, mean_product
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
-from deniable.errors import FormatError, require
+from deniable.errors import FormatError, is_number, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.moments import MomentsPart
 from deniable.estimate.result import Part
@@ -74,6 +74,7 @@ class MixtureBulk(Bulk[Mixture]):
     """Subset selection of two sizes for many people: the set as k bits; its size is the stratum."""
 
     reads = _MixtureReader
+    strata = ("smaller", "larger")
 
     @cached_property
     def parts(self) -> tuple[SubsetBulk, SubsetBulk | None]:
@@ -89,10 +90,6 @@ class MixtureBulk(Bulk[Mixture]):
     @property
     def fields(self) -> tuple[Field, ...]:
         return self.parts[0].fields
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return ("smaller", "larger")
 
     @cached_property
     def outputs(self) -> float:
@@ -180,7 +177,7 @@ class SubsetMixture(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.share, int | float) and not isinstance(self.share, bool) and 0 <= self.share < 1
+        ok = is_number(self.share) and 0 <= self.share < 1
         require(ok, "share", self.share, "from 0 to below 1", "A share of 1 is the next size with share 0.")
         object.__setattr__(self, "size", check_size(self.size, self.k))
         object.__setattr__(self, "share", float(self.share))

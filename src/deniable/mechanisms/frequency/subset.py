@@ -19,7 +19,7 @@ from deniable.core.frontier import best_subset_size
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support
 from deniable.core.types import BoolArray, Bytes, Columns, IntArray, UintArray
-from deniable.errors import FormatError, require
+from deniable.errors import FormatError, whole
 from deniable.kernels import loops
 from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.populations import sets_of_others
@@ -48,6 +48,8 @@ __all__ = ["IntervalBulk", "IntervalSelection", "SubsetBulk", "SubsetSelection",
 
 class SubsetBulk(SupportBulk[Subset]):
     """Subset selection for many people: a report is the set as k bits."""
+
+    knows_counts = True
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -86,10 +88,6 @@ class SubsetBulk(SupportBulk[Subset]):
         if (sizes != self.kernel.size).any() or counts[self.k :].any():
             raise FormatError(f"a report is not a subset of {self.kernel.size} out of {self.k} items.")
         return one_stratum(columns, counts[: self.k])
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: some keep their own item; the rest of a set is drawn from the others.
@@ -171,9 +169,7 @@ class IntervalBulk(Seeded, SupportBulk[Interval]):
 
 def check_size(size: object, k: int) -> int:
     """A subset size, from 1 to k-1."""
-    ok = isinstance(size, int | np.integer) and not isinstance(size, bool) and 1 <= size < k
-    require(bool(ok), "size", size, f"an integer from 1 to k-1 = {k - 1}")
-    return int(size)  # type: ignore[call-overload, no-any-return]  # it is a number here
+    return whole("size", size, 1, k - 1, f"an integer from 1 to k-1 = {k - 1}")
 
 
 @dataclass(frozen=True, kw_only=True)

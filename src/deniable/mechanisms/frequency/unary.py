@@ -18,7 +18,7 @@ from deniable.core.domain import Domain
 from deniable.core.laws import epsilon_to, ratio_to, unary
 from deniable.core.support import Support
 from deniable.core.types import BoolArray, Bytes, Columns, FloatArray, IntArray
-from deniable.errors import FormatError, require
+from deniable.errors import FormatError, is_number, require
 from deniable.estimate.count_aware import independent_sizes
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
@@ -34,6 +34,8 @@ __all__ = ["Unary", "UnaryBulk"]
 
 class UnaryBulk(SupportBulk[UnaryKernel]):
     """k independent bits for many people."""
+
+    knows_counts = True
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -72,10 +74,6 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
         if counts[self.k :].any():
             raise FormatError(f"a report has ones after its {self.k} bits.")
         return one_stratum(columns, counts[: self.k])
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: all bits are independent, so the counts are, and each is two binomials."""
@@ -127,8 +125,7 @@ class Unary(SupportMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number = isinstance(self.p, int | float) and not isinstance(self.p, bool)
-        ok = number and (0 < self.p < 1 or self.symmetric_p)  # which rounds to 1 for large epsilon
+        ok = is_number(self.p) and (0 < self.p < 1 or self.symmetric_p)  # which rounds to 1 for large epsilon
         require(ok, "p", self.p, "between 0 and 1", "OUE is p=0.5.")
         object.__setattr__(self, "p", float(self.p))
         own = self.fixed.get(self.name, self.p)

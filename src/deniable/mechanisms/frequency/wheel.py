@@ -16,7 +16,7 @@ from deniable.core.domain import Domain
 from deniable.core.laws import epsilon_to, ratio_to, wheel
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, IntArray, UintArray
-from deniable.errors import require
+from deniable.errors import is_number, require
 from deniable.kernels.hashing import hash_values, interval_rows
 from deniable.kernels.sampling import below
 from deniable.kernels.transforms import count_intervals
@@ -96,7 +96,7 @@ class Wheel(SupportMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.arc, int | float) and not isinstance(self.arc, bool) and 0 < self.arc < 1
+        ok = is_number(self.arc) and 0 < self.arc < 1
         require(ok, "arc", self.arc, "between 0 and 1", "The best is near 1/(e^epsilon + 1).")
         object.__setattr__(self, "arc", float(self.arc))
 

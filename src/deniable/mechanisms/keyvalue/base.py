@@ -23,7 +23,7 @@ from deniable.core.promise import Promise
 from deniable.core.protection import PAIR, PAIRS, Protection
 from deniable.core.support import check_n
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, is_number, require, whole
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.kernels.sampling import below, below_each
@@ -301,15 +301,13 @@ def check_length(length: Any, k: int) -> int | None:
     """A number of pairs to allow for; None where everybody has exactly one."""
     if length is None:
         return None
-    whole = isinstance(length, int | np.integer) and not isinstance(length, bool)
     need, hint = f"an integer from 1 to the number of keys, {k}", "Leave it out where everybody has exactly one pair."
-    require(whole and 1 <= length <= k, "length", length, need, hint)
-    return int(length)
+    return whole("length", length, 1, k, need, hint)
 
 
 def check_share(share: Any) -> float:
     """A share of key-only reports, from 0 to below 1."""
-    ok = isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share < 1
+    ok = is_number(share) and 0 <= share < 1
     require(ok, "mix", share, "a number from 0 to below 1", "It is the share of reports that only speak of keys.")
     return float(share)
 

@@ -255,6 +255,8 @@ class SignedSubsetBulk(KeyBulk[SignedSubset]):
 class OneKeyBulk(KeyBulk[OneKey]):
     """One key that was drawn blindly, with +1, -1 or 0, for many people; those without it may answer by a guess."""
 
+    work = 1.0
+
     @property
     def fields(self) -> tuple[Field, ...]:
         return (Field("value", "uint", self.kernel.width),)
@@ -297,10 +299,6 @@ class OneKeyBulk(KeyBulk[OneKey]):
 
     def most(self, r: int) -> int:
         return 1
-
-    @property
-    def work(self) -> float:
-        return 1.0
 
     def channel(self) -> Channel:
         check_outputs(math.log2(3 * self.keys), "this question", self.k)

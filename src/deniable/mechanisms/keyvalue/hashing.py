@@ -13,7 +13,7 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.guess import covered_by_independent
 from deniable.core.laws import hashing, ratio_to
-from deniable.errors import require
+from deniable.errors import require, whole
 from deniable.mechanisms.frequency.local_hashing import HashingBulk
 from deniable.mechanisms.keyvalue.base import KeyValue, check_interest
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, OnKeys
@@ -55,12 +55,10 @@ class SignedLocalHashing(KeyValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.g, int | np.integer) and not isinstance(self.g, bool) and self.g >= 2
-        require(ok, "g", self.g, "an integer >= 2", "The best is near (e^epsilon + 3)/2.")
+        object.__setattr__(self, "g", whole("g", self.g, 2, hint="The best is near (e^epsilon + 3)/2."))
         e = ratio_of(self.epsilon)
         require(self.g - 1 < e, "g", self.g, f"below e^epsilon + 1 = {float(e) + 1:.4g}", "Signs would say nothing.")
         require(self.g <= RANGE_MAX // 2, "g", self.g, f"at most {RANGE_MAX // 2}")
-        object.__setattr__(self, "g", int(self.g))
 
     @classmethod
     def optimal(
@@ -103,9 +101,7 @@ class SignedKeyHashing(KeyValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.g, int | np.integer) and not isinstance(self.g, bool) and 2 <= self.g <= RANGE_MAX
-        require(ok, "g", self.g, f"an integer from 2 to {RANGE_MAX}", "The best is near e^epsilon + 1.")
-        object.__setattr__(self, "g", int(self.g))
+        object.__setattr__(self, "g", whole("g", self.g, 2, RANGE_MAX, hint="The best is near e^epsilon + 1."))
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain, g: int | None = None, **own: Any) -> SignedKeyHashing:

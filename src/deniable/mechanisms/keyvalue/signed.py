@@ -8,14 +8,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from deniable.collect.reports import Design
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
 from deniable.core.laws import ratio_to, response, subset, unary
 from deniable.core.support import Support
-from deniable.errors import InWords, require
+from deniable.errors import InWords, is_number, require, whole
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.bulk import SupportBulk
@@ -43,12 +41,6 @@ _THREE_WAY = (
     "the answers for different keys are independent, so for two keys all factors cancel but those of these two: the "
     "largest quotient own/other times the largest other/own; for two signs of one key s/r is left"
 )
-
-
-def _whole(name: str, value: Any, most: int) -> int:
-    ok = isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= most
-    require(bool(ok), name, value, f"an integer from 1 to {most}")
-    return int(value)
 
 
 def check_encoding(encoding: str) -> str:
@@ -137,7 +129,7 @@ class SignedSelection(KeyValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "size", _whole("size", self.size, 2 * self.total - 1))
+        object.__setattr__(self, "size", whole("size", self.size, 1, 2 * self.total - 1))
         object.__setattr__(self, "encoding", check_encoding(self.encoding))
 
     @classmethod
@@ -240,9 +232,9 @@ class SplitSelection(KeyValue):
         super().__post_init__()
         object.__setattr__(self, "mix", check_share(self.mix))
         object.__setattr__(self, "encoding", check_encoding(self.encoding))
-        object.__setattr__(self, "key_size", _whole("key_size", self.key_size, self.total - 1))
+        object.__setattr__(self, "key_size", whole("key_size", self.key_size, 1, self.total - 1))
         most = self.total if self.mix else self.total - 1  # all keys with a sign say nothing of frequencies
-        object.__setattr__(self, "size", _whole("size", self.size, most))
+        object.__setattr__(self, "size", whole("size", self.size, 1, most))
 
     @classmethod
     def optimal(
@@ -336,8 +328,7 @@ class OneSampledKey(KeyValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         spent = self.key_epsilon
-        number = isinstance(spent, int | float) and not isinstance(spent, bool)
-        ok = spent is None or (number and 0 <= spent < self.epsilon)
+        ok = spent is None or (is_number(spent) and 0 <= spent < self.epsilon)
         require(ok, "key_epsilon", spent, "from 0 to below epsilon", "The rest of epsilon is for values.")
         if self.told is not None:
             object.__setattr__(self, "told", tuple(int(x) for x in self.told))

@@ -103,9 +103,7 @@ class CodeBulk(OutputBulk[Kernel]):
 class ConstantBulk(OutputBulk[Constant]):
     """Always the same report."""
 
-    @property
-    def size(self) -> int:
-        return 1
+    size = 1
 
     @property
     def odds(self) -> Fraction:

@@ -198,10 +198,7 @@ class MatrixLosses:
     shares: FloatArray | None = None
     """How likely the answers are where no prior is given; all equal if left out."""
     width: float | None = None
-
-    @property
-    def line(self) -> None:
-        return None
+    line = None
 
     @cached_property
     def table(self) -> FloatArray:

@@ -196,14 +196,11 @@ class ResultantPart(NormalPart):
     """The length of the mean vector: 1 if all directions are the same; of few reports it is too large."""
 
     vector: _Vector
+    range = (0.0, 1.0)
 
     @property
     def value(self) -> FloatArray:
         return np.array([self.vector.length])
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def variance(self, target: Target) -> FloatArray:
         """See `Part.variance`: along the resultant."""

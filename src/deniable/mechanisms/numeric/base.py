@@ -20,7 +20,7 @@ from deniable.core.guess import Guess
 from deniable.core.protection import NUMBER
 from deniable.core.support import check_n
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import InWords, ParameterError, require
+from deniable.errors import InWords, ParameterError, is_number, require, whole
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
@@ -165,9 +165,7 @@ class Numeric(Mechanism):
 
 def check_window(m: object, k: int) -> int:
     """The number of answers in a window."""
-    whole = isinstance(m, int | np.integer) and not isinstance(m, bool) and 1 <= m <= 2 * k
-    require(bool(whole), "m", m, f"an integer from 1 to twice the number of points, {2 * k}")
-    return int(m)  # type: ignore[call-overload, no-any-return]  # it is a number here
+    return whole("m", m, 1, 2 * k, f"an integer from 1 to twice the number of points, {2 * k}")
 
 
 def sliding(epsilon: float, k: int, m: int) -> WindowBulk:
@@ -269,8 +267,7 @@ class Hybrid(Numeric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number = isinstance(self.share, int | float | np.floating) and not isinstance(self.share, bool)
-        ok = number and 0 <= self.share <= 1
+        ok = is_number(self.share) and 0 <= self.share <= 1
         require(ok, "share", self.share, "a number from 0 to 1", "It is the chance that a report is a bit.")
         object.__setattr__(self, "share", float(self.share))
         object.__setattr__(self, "m", check_window(self.m, self.k))

@@ -31,9 +31,7 @@ _WORD = 1 << WORD_BITS
 class LeaningBulk(OutputBulk[Leaning]):
     """A bit that leans with the value, for many people."""
 
-    @property
-    def size(self) -> int:
-        return 2
+    size = 2
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         thresholds = np.uint64(self.kernel.base) + items.astype(np.uint64) * np.uint64(self.kernel.slope)
@@ -84,10 +82,7 @@ class _MeansReader(OutputReader):
     """Reports from which no distribution follows, and why."""
 
     why: str
-
-    @property
-    def traits(self) -> tuple[str, ...]:
-        return ()
+    traits = ()
 
     def tally_evidence(self, cells: Cells) -> Evidence:
         hint = "Use estimate() for the mean, or collect with sw for a distribution."

@@ -119,11 +119,8 @@ class Lean(Generic[N]):
     k: int
     shift: N
     pull: N
-
-    @property
-    def answers(self) -> int:
-        """Number of different reports."""
-        return 2
+    answers = 2
+    """Number of different reports."""
 
     @classmethod
     def ideal(cls, epsilon: float, k: int) -> Lean[float]:

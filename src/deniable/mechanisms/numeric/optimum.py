@@ -226,7 +226,7 @@ def best_measure(
         found = _solve(epsilon - _SPARED * min(1.0, epsilon), points / aim.half, full / aim.half, aim.mirrored, shares)
         heavy = found.measure > _NOTHING
         full, measure = full[heavy], found.measure[heavy]
-        many = _signed(full, aim.mirrored)
+        many = int(full.size + (np.count_nonzero(full) if aim.mirrored else 0))
         if many <= outputs:
             break
         drop = max(1, (many - outputs + 3) // 4)
@@ -245,10 +245,6 @@ def _tell(progress: Progress | None, what: str, points: int, estimates: int) -> 
 def _used(kept: IntArray, aim: Aim) -> int:
     """How many estimates of one sign the best mechanism may use."""
     return int(np.count_nonzero(kept <= 1.06 * aim.half)) if kept.size > 128 else 0
-
-
-def _signed(estimates: IntArray, mirrored: bool) -> int:
-    return int(estimates.size + (np.count_nonzero(estimates) if mirrored else 0))
 
 
 # ---- the certificate

@@ -63,10 +63,8 @@ def check_sizes(sizes: object) -> tuple[int, ...]:
 class InteractionReader(Reader["InteractionBulk"]):
     """The likelihood of cells; it tells interactions alone, so that no table can be fitted to it."""
 
-    @property
-    def traits(self) -> tuple[str, ...]:
-        """See `Reader.traits`: none, as no method fits interactions."""
-        return ()
+    traits = ()
+    """See `Reader.traits`: none, as no method fits interactions."""
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Reader.likelihood`: 1 where a cell is supported, else 1/`ratio`."""
@@ -205,6 +203,8 @@ class InteractionPart(NormalPart):
     """Share of the reports that support each cell."""
     law: Effects
     n: int
+    several = True
+    """See `Part.several`: they are no shares, and do not sum to 1."""
 
     @property
     def value(self) -> FloatArray:
@@ -216,11 +216,6 @@ class InteractionPart(NormalPart):
     def covariance(self, target: Target) -> FloatArray:
         joint = self.law.joint(self.value.reshape(self.law.sizes))
         return np.asarray((joint - np.outer(self.share, self.share)) / (self.n * self.law.slope**2))
-
-    @property
-    def several(self) -> bool:
-        """See `Part.several`: they are no shares, and do not sum to 1."""
-        return True
 
 
 @dataclass(frozen=True, kw_only=True)

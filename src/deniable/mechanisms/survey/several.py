@@ -47,10 +47,8 @@ _AT_ONCE = 1 << 20
 class SeveralReader(Reader["SeveralBulk"]):
     """The likelihood of sets of options; shares of options cannot be fitted to it, since there are far more sets."""
 
-    @property
-    def traits(self) -> tuple[str, ...]:
-        """See `Reader.traits`: none, as no method fits shares of options."""
-        return ()
+    traits = ()
+    """See `Reader.traits`: none, as no method fits shares of options."""
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Reader.likelihood`: 1 for sets whose own outputs the report meets, else one over the ratio."""
@@ -192,10 +190,8 @@ def _together() -> NoReturn:
 class TickedPart(SupportPart):
     """Shares of people who tick each option, where dummies fill up what is ticked."""
 
-    @property
-    def several(self) -> bool:
-        """See `Part.several`: people tick as many as they like."""
-        return True
+    several = True
+    """See `Part.several`: people tick as many as they like."""
 
     def covariance(self, target: Target) -> FloatArray:
         """See `Part.covariance`: refused."""
@@ -209,11 +205,8 @@ class AskedPart(Shares):
     value: FloatArray
     weights: Weights
     n: int
-
-    @property
-    def several(self) -> bool:
-        """See `Part.several`: people tick as many as they like."""
-        return True
+    several = True
+    """See `Part.several`: people tick as many as they like."""
 
     def variance(self, target: Target) -> FloatArray:
         """See `Part.variance`: at the estimated share, brought to [0, 1]."""

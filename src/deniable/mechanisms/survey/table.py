@@ -15,7 +15,7 @@ from deniable_client.hashing import rounds
 __all__ = ["ROWS"]
 
 
-def _box_work(m: Box, n: float) -> float:
+def _bytes(m: Box | Several, n: float) -> float:
     """A counter for each byte of a report."""
     return float(m.bulk.row_bytes)
 
@@ -39,11 +39,6 @@ def _pull(m: Interaction, r: int) -> float:
     law = m.effects
     most = min(r, m.k, math.prod(law.padded) * m.size // m.g)
     return (most - r * law.base) / law.slope
-
-
-def _ticked_work(m: Several, n: float) -> float:
-    """A counter for each byte of a report."""
-    return float(m.bulk.row_bytes)
 
 
 def _ticked_pull(m: Several, r: int) -> float:
@@ -70,7 +65,7 @@ ROWS: Mapping[str, Entry] = {
             {"sizes": "5", "shape": "2", "epsilon": 1.0},
         ),
         space=joint,
-        traits=Traits(_box_work, _box_pull),
+        traits=Traits(_bytes, _box_pull),
     ),
     "interaction": Entry(
         Interaction,
@@ -107,6 +102,6 @@ ROWS: Mapping[str, Entry] = {
             {"k": 4, "most": 2, "marks": 4, "epsilon": 4.0},
             {"k": 5, "most": 2, "size": 3, "epsilon": 4.0},
         ),
-        traits=Traits(_ticked_work, _ticked_pull),
+        traits=Traits(_bytes, _ticked_pull),
     ),
 }

@@ -21,7 +21,7 @@ from deniable.core.promise.ranges import others, ranges_of
 from deniable.core.protection import Protection
 from deniable.core.support import Support, check_n
 from deniable.core.types import Columns, FloatArray, IntArray, Target
-from deniable.errors import FormatError, InWords, ParameterError, require
+from deniable.errors import FormatError, InWords, ParameterError, is_number, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.kernels import loops
@@ -155,7 +155,7 @@ class UtilityBudgets(SensitiveMechanism):
         object.__setattr__(self, "item_epsilon", check_item_epsilon(self.item_epsilon, self.s))
         most = max(self.item_epsilon)
         require(self.epsilon >= most, "epsilon", self.epsilon, f"at least the largest of item_epsilon, {most!r}")
-        ok = isinstance(self.flip, int | float) and not isinstance(self.flip, bool) and 0 < self.flip < 0.5
+        ok = is_number(self.flip) and 0 < self.flip < 0.5
         require(ok, "flip", self.flip, "between 0 and 0.5")
         object.__setattr__(self, "flip", float(self.flip))
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,8 @@ Protected = tuple[str, Sequence[int], frozenset[int]]
 class DisclosingBulk(Bulk[K]):
     """Reports of many people that protect some items, and may disclose one of the others alone."""
 
+    strata: ClassVar[tuple[str, ...]] = ("protected", "disclosed")
+
     @property
     @abstractmethod
     def ranges(self) -> tuple[int, ...]:
@@ -71,10 +73,6 @@ class DisclosingBulk(Bulk[K]):
     def head(self) -> Field:
         """The first field."""
         return Field("disclosed", "uint", uint_width(1 + self.disclosures))
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return ("protected", "disclosed")
 
     def heads(self, columns: Columns) -> IntArray:
         """What reports disclose; `FormatError` for those that disclose an item alone and say more."""
@@ -421,12 +419,11 @@ def disclosing_channel(
 ) -> Channel:
     """The channel of outputs that disclose nothing, and of some that only one harmless item leads to."""
     k = len(protected[0][1])
-    rows = [*protected, *((label, _only(x, int(mass * total), k), items) for label, x, mass, items in told)]
+    rows = [
+        *protected,
+        *((label, [int(mass * total) if y == x else 0 for y in range(k)], items) for label, x, mass, items in told),
+    ]
     labels, weights, supported = zip(*rows, strict=True)
     disclosing = frozenset(range(len(protected), len(rows)))
     strata = (0,) * len(protected) + (1,) * len(told)
     return Channel(labels, tuple(map(tuple, weights)), total, supported, frozenset(rest), disclosing, strata)
-
-
-def _only(x: int, weight: int, k: int) -> list[int]:
-    return [weight if y == x else 0 for y in range(k)]

@@ -13,13 +13,14 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
+from deniable.core.promise.judge import within
 from deniable.errors import InWords, PrivacyError, require
 from deniable.estimate.inverse import inverse_part
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.outputs import TableBulk
-from deniable_client.exact import WORD_BITS, exp_bounds
+from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Table
 
 __all__ = ["Explicit", "written_down"]
@@ -81,7 +82,7 @@ def written_down(channel: Channel, epsilon: float | None) -> Explicit:
         )
     level = found.epsilon if epsilon is None else epsilon
     weights = [[Fraction(row[x], channel.total) * _WORD for row in channel.weights] for x in range(channel.k)]
-    if found.ratio <= exp_bounds(level)[0] and all(w.denominator == 1 for row in weights for w in row):
+    if within(found.ratio, level) and all(w.denominator == 1 for row in weights for w in row):
         table = Table(tuple(tuple(map(int, row)) for row in weights))
     else:
         table = Table.calibrate(level, channel.matrix().tolist())

@@ -19,7 +19,7 @@ from deniable.core.guess import Guess, check_prior, first_of_subset
 from deniable.core.laws import epsilon_to
 from deniable.core.support import check_n
 from deniable.core.types import Columns, FloatArray, IntArray, Target
-from deniable.errors import FormatError, require
+from deniable.errors import FormatError, is_number, require, whole
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.kernels import loops
@@ -57,6 +57,8 @@ _LEAST = 1e-12
 class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
     """Subsets of two sizes for many people; the kernel mixes two null-branch kernels of subset selection."""
 
+    strata = ("smaller", "larger", "disclosed")
+
     @property
     def _parts(self) -> tuple[Any, Any]:
         """The two ULDP kernels that are mixed."""
@@ -89,10 +91,6 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
     def ranges(self) -> tuple[int, ...]:
         found: tuple[int, ...] = self._parts[0].sensitive
         return found
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return ("smaller", "larger", "disclosed")
 
     @property
     def outputs(self) -> float:
@@ -195,11 +193,10 @@ class UtilityMixture(SensitiveMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(2 <= self.s < self.k, "sensitive", self.s, f"from 2 to {self.k - 1} items", "Else use uss.")
-        whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
-        require(whole and 1 <= self.size < self.s, "size", self.size, f"an integer from 1 to s-1 = {self.s - 1}")
-        ok = isinstance(self.share, int | float) and not isinstance(self.share, bool) and 0 <= self.share < 1
+        need = f"an integer from 1 to s-1 = {self.s - 1}"
+        object.__setattr__(self, "size", whole("size", self.size, 1, self.s - 1, need))
+        ok = is_number(self.share) and 0 <= self.share < 1
         require(ok, "share", self.share, "from 0 to below 1", "A share of 1 is the next size with share 0.")
-        object.__setattr__(self, "size", int(self.size))
         object.__setattr__(self, "share", float(self.share))
 
     @property

@@ -43,12 +43,7 @@ def tables_of(frame: Any, given: Design) -> list[TableReader] | None:
     if any(place.scheme != "file" for place in places):
         return None
     found = [TableReader(unquote(place.path), given_head(given)) for place in places]
-    return found if all(_as_in(frame, table) for table in found) else None
-
-
-def _as_in(frame: Any, table: TableReader) -> bool:
-    """Whether a table has the columns that a frame has of it, which may be asked for by another schema."""
-    return set(table.schema.names) == set(frame.columns)
+    return found if all(set(table.schema.names) == set(frame.columns) for table in found) else None
 
 
 def count_groups(spark: Any, tables: Sequence[TableReader], strict: bool) -> Counted:

@@ -190,7 +190,7 @@ def _row(job: Job, study: Study, i: int, asked: Question) -> dict[str, Any]:
 
 def _guessed(m: Any, seed: int) -> float | None:
     """How often the best guess was right, all answers being equally likely: as `dn.attack` with this seed does it."""
-    if getattr(m, "takes", "") != "values":  # of protocols there is no single report
+    if not isinstance(m, Mechanism) or m.takes != "values":  # of protocols there is no single report
         return None
     return attack(m, reports=_ATTACKED, seed=seed).measured
 
@@ -199,7 +199,7 @@ def _closed_forms(study: Study, metrics: Sequence[Metric]) -> dict[str, Any]:
     """What is predicted, by the names of the metrics, for the integers that are sampled; and the size of a report."""
     m, numbers = study.made, study.measured
     found = {"mse": numbers.get("mse_predicted"), LOSS: numbers.get("loss_predicted")}
-    single: Any = m if hasattr(m, "bulk") else None  # of protocols there is no single report
+    single = m if isinstance(m, Mechanism) else None  # of protocols there is no single report
     if single is not None:
         found[GUESS] = _chance(single)
     told = {metric.name: found.get(metric.name) for metric in metrics}

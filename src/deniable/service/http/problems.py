@@ -58,21 +58,24 @@ class Problem(Exception):  # noqa: N818  # the word of RFC 9457
 
 def problem_of(error: DeniableError) -> Problem:
     """An error of the project as a problem."""
-    if isinstance(error, StoreUnavailableError):
-        return Problem("unavailable", "Nothing of this request was acknowledged. Try again later.")
-    if isinstance(error, DrawingError):
-        return Problem("fault", _sentence(error))
-    if isinstance(error, RateError):
-        return Problem("rate", _sentence(error))
-    if isinstance(error, CrowdedError | StoppingError):  # what is still to come of the request is not waited for
-        return Problem("busy", _sentence(error), headers={"connection": "close"})
-    if isinstance(error, OverloadedError):
-        return Problem("busy", "More reports are waiting than can be held. Try again later.")
+    for what, kind, told, headers in _PROBLEMS:
+        if isinstance(error, what):
+            own = f"{error.message[:1].upper()}{error.message[1:]} {error.hint}"
+            return Problem(kind, told or own, headers=headers)
     return Problem("invalid", error.message, hint=error.hint)
 
 
-def _sentence(error: DeniableError) -> str:
-    return f"{error.message[:1].upper()}{error.message[1:]} {error.hint}"
+_CLOSE = {"connection": "close"}
+"""What is still to come of the request is not waited for."""
+_PROBLEMS: tuple[tuple[type[DeniableError], str, str, Mapping[str, str]], ...] = (
+    (StoreUnavailableError, "unavailable", "Nothing of this request was acknowledged. Try again later.", {}),
+    (DrawingError, "fault", "", {}),
+    (RateError, "rate", "", {}),
+    (CrowdedError, "busy", "", _CLOSE),
+    (StoppingError, "busy", "", _CLOSE),
+    (OverloadedError, "busy", "More reports are waiting than can be held. Try again later.", {}),
+)
+"""What errors are, by the first row that fits: the problem, how it is told (else in the error's own words), headers."""
 
 
 def document(problem: Problem) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Response(Base):
     keep: int
     kind: ClassVar[str] = "response"
     words: ClassVar[int] = 2
+    favours: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -66,10 +67,6 @@ class Response(Base):
     @property
     def least(self) -> int:
         return favoured(self)
-
-    @property
-    def favours(self) -> int:
-        return 1
 
     @property
     def law(self) -> OneOf:
@@ -209,13 +206,12 @@ class Whole(Base):
     k: int
     kind: ClassVar[str] = "whole"
     words: ClassVar[int] = 0
+    ratio: ClassVar[Fraction] = Fraction(1)
+    blind_peak: ClassVar[Fraction] = Fraction(1)
+    """See `Base.blind_peak`: all reports are alike."""
 
     def __post_init__(self) -> None:
         check_k(self.k)
-
-    @property
-    def ratio(self) -> Fraction:
-        return Fraction(1)
 
     @property
     def width(self) -> int:
@@ -227,11 +223,6 @@ class Whole(Base):
 
     def blind(self, words: Words) -> bytes:
         return pack_bits(range(self.k), self.k)
-
-    @property
-    def blind_peak(self) -> Fraction:
-        """See `Base.blind_peak`: all reports are alike."""
-        return Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)

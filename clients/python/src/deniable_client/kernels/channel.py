@@ -17,10 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import EPSILON_MAX, EPSILON_MIN, WORD_BITS, exp_bounds
-from deniable_client.kernels.contract import Disclosing, Work, check_seed_words, check_value
-from deniable_client.kernels.table import ENTRIES_MAX, Rows, check_sizes, drawn
-from deniable_client.packing import pack_int, uint_width
-from deniable_client.words import Words
+from deniable_client.kernels.contract import Disclosing, Work
+from deniable_client.kernels.table import ENTRIES_MAX, Rows, Written, check_sizes
 
 __all__ = ["COMPARED", "Channel"]
 
@@ -42,7 +40,7 @@ class Breach(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Channel(Disclosing):
+class Channel(Written, Disclosing):
     """Output y of value x with probability weights[x][y] / 2**64; one word decides.
 
     `budgets[x][z]` is promised to whoever has x: every output is at most e^budgets[x][z] times as likely for x as for
@@ -71,24 +69,6 @@ class Channel(Disclosing):
                 require(False, f"weights[{x}]", row, "integers >= 0")
             if sum(row) != _WORD:
                 require(False, f"weights[{x}]", sum(row), f"integers whose sum is 2**{WORD_BITS}")
-
-    @property
-    def k(self) -> int:
-        """Number of values."""
-        return len(self.weights)
-
-    @property
-    def outputs(self) -> int:
-        """Number of different reports."""
-        return len(self.weights[0])
-
-    @property
-    def width(self) -> int:
-        return uint_width(self.outputs)
-
-    @property
-    def words(self) -> int:
-        return 1
 
     @property
     def work(self) -> Work:
@@ -193,12 +173,6 @@ class Channel(Disclosing):
     @property
     def disclosed(self) -> Fraction:
         return Fraction(max(self._told), _WORD)
-
-    def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`: the first output whose cumulated weight is above the word."""
-        check_value(x, self.k)
-        check_seed_words(words)
-        return pack_int(drawn(self.weights[x], words), self.width)
 
 
 def _endless(budget: float) -> bool:

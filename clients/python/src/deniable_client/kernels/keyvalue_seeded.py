@@ -38,14 +38,11 @@ class SignedInterval(SignedSubset):
     """
 
     kind: ClassVar[str] = "signed-interval"
+    words: ClassVar[int] = 5
 
     @property
     def width(self) -> int:
         return 8 + uint_width(2 * self.keys)
-
-    @property
-    def words(self) -> int:
-        return 5
 
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`: the reports that do not hold the own signed key are numbered wrong sign first."""

@@ -136,10 +136,7 @@ class Constant(Whole):
     """Always the same report, one byte: what is best where the budget is too small to say anything."""
 
     kind: ClassVar[str] = "constant"
-
-    @property
-    def width(self) -> int:
-        return 1
+    width: ClassVar[int] = 1
 
     def blind(self, words: Words) -> bytes:
         return pack_int(0, 1)
@@ -243,6 +240,7 @@ class Leaning:
     slope: int
     kind: ClassVar[str] = "leaning"
     words: ClassVar[int] = 1
+    width: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -265,10 +263,6 @@ class Leaning:
         """See `Kernel.ratio`. Probabilities rise with the value, so the first and the last one are farthest apart."""
         word, last = 1 << WORD_BITS, self.base + (self.k - 1) * self.slope
         return max(Fraction(last, self.base), Fraction(word - self.base, word - last))
-
-    @property
-    def width(self) -> int:
-        return 1
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)

@@ -87,6 +87,7 @@ class Bit:
     chances: tuple[int, ...]
     kind: ClassVar[str] = "bit"
     words: ClassVar[int] = 1
+    width: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         check_k(len(self.chances))
@@ -114,10 +115,6 @@ class Bit:
     def ratio(self) -> Fraction:
         low, high = min(self.chances), max(self.chances)
         return max(Fraction(high, low), Fraction(_WORD - low, _WORD - high))
-
-    @property
-    def width(self) -> int:
-        return 1
 
     def odds(self, x: int) -> list[int]:
         """See `Response.odds`: of a bit that is 0, and that is 1."""

@@ -56,6 +56,8 @@ class Hashing(Seeded, Base):
     keep: int
     kind: ClassVar[str] = "hashing"
     words: ClassVar[int] = 3
+    favours: ClassVar[int | None] = 0
+    """See `Base.favours`: a bucket may hold all values."""
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -77,11 +79,6 @@ class Hashing(Seeded, Base):
     def reports(self) -> tuple[int, int]:
         """See `Base.reports`. The seed is independent of the value, so they are those of the response on 0..g-1."""
         return 1, self.g - 1
-
-    @property
-    def favours(self) -> int | None:
-        """See `Base.favours`: a bucket may hold all values."""
-        return 0
 
     @property
     def law(self) -> OneOf | None:
@@ -111,6 +108,8 @@ class Balanced(Hashing):
     """Balanced hashing: a keyed permutation cut into g blocks, then randomised response on the block's number."""
 
     kind: ClassVar[str] = "balanced"
+    favours: ClassVar[None] = None
+    law: ClassVar[None] = None
 
     def _check_g(self) -> None:
         ok = isinstance(self.g, int) and 2 <= self.g <= self.k
@@ -119,14 +118,6 @@ class Balanced(Hashing):
     @property
     def least(self) -> int:
         return favoured(self)
-
-    @property
-    def favours(self) -> None:
-        return None
-
-    @property
-    def law(self) -> None:
-        return None
 
     def place(self, x: int, coin: int) -> int:
         """See `Hashing.place`: the block of the value's position."""
@@ -191,6 +182,7 @@ class Interval(Subset):
     """
 
     kind: ClassVar[str] = "interval"
+    words: ClassVar[int] = 3
 
     @property
     def reports(self) -> tuple[int, int]:
@@ -199,10 +191,6 @@ class Interval(Subset):
     @property
     def width(self) -> int:
         return 8 + uint_width(self.k)
-
-    @property
-    def words(self) -> int:
-        return 3
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)

@@ -15,7 +15,7 @@ from deniable_client.kernels.contract import check_k, check_seed_words, check_va
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words
 
-__all__ = ["ENTRIES_MAX", "Rows", "Table", "check_sizes", "drawn"]
+__all__ = ["ENTRIES_MAX", "Rows", "Table", "Written", "check_sizes"]
 
 ENTRIES_MAX = 1 << 18
 """Values times outputs of the largest table: every design carries all of them, in about 20 digits each."""
@@ -30,9 +30,40 @@ _UNIT = 1 << 16
 Rows = tuple[tuple[int, ...], ...]
 
 
+class Written:
+    """A kernel that is its table: output y of value x with probability weights[x][y] / 2**64; one word decides."""
+
+    __slots__ = ()
+    weights: Rows
+    words: ClassVar[int] = 1
+
+    @property
+    def k(self) -> int:
+        """Number of values."""
+        return len(self.weights)
+
+    @property
+    def outputs(self) -> int:
+        """Number of different reports."""
+        return len(self.weights[0])
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return uint_width(self.outputs)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`: the first output whose cumulated weight is above the word."""
+        check_value(x, self.k)
+        check_seed_words(words)
+        word = words.word()
+        y = next(y for y, total in enumerate(accumulate(self.weights[x])) if word < total)
+        return pack_int(y, self.width)
+
+
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Output y of value x with probability weights[x][y] / 2**64; one word decides.
+class Table(Written):
+    """A kernel that is its table, and every output of which is possible for every value.
 
     >>> Table(((3 << 62, 1 << 62), (1 << 62, 3 << 62))).ratio
     Fraction(3, 1)
@@ -40,7 +71,6 @@ class Table:
 
     weights: Rows
     kind: ClassVar[str] = "table"
-    words: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         shaped = isinstance(self.weights, tuple) and all(isinstance(row, tuple) for row in self.weights)
@@ -71,16 +101,6 @@ class Table:
         return cls(tuple(_fit(row, floors, tops) for row in exact))
 
     @property
-    def k(self) -> int:
-        """Number of values."""
-        return len(self.weights)
-
-    @property
-    def outputs(self) -> int:
-        """Number of different reports."""
-        return len(self.weights[0])
-
-    @property
     def ratio(self) -> Fraction:
         """See `Kernel.ratio`: the largest over all outputs of the largest weight by the least."""
         return _largest((max(column), min(column)) for column in zip(*self.weights, strict=True))
@@ -89,22 +109,6 @@ class Table:
     def mapped_peak(self) -> Fraction:
         """The largest quotient of an output's likelihoods given some value, and on average over all values."""
         return _largest((self.k * max(column), sum(column)) for column in zip(*self.weights, strict=True))
-
-    @property
-    def width(self) -> int:
-        return uint_width(self.outputs)
-
-    def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`: the first output whose cumulated weight is above the word."""
-        check_value(x, self.k)
-        check_seed_words(words)
-        return pack_int(drawn(self.weights[x], words), self.width)
-
-
-def drawn(row: Sequence[int], words: Words) -> int:
-    """The first output of a row of weights whose cumulated weight is above a random word."""
-    word = words.word()
-    return next(y for y, total in enumerate(accumulate(row)) if word < total)
 
 
 def _largest(quotients: Iterable[tuple[int, int]]) -> Fraction:
