@@ -148,7 +148,7 @@ _draw_fig11b = lines(
 
 def _runs(rows: Rows, *methods: str) -> dict[str, int]:
     """The fewest runs of these methods; without any, of all that were run."""
-    return fewest_runs([row for row in rows if row["method"] in methods or not methods and row["method"] != LARGER])
+    return fewest_runs([row for row in rows if row["method"] in methods or (not methods and row["method"] != LARGER)])
 
 
 def _apart(rows: Rows, one: str, two: str, label: str, *, logs: bool = False) -> dict[str, Sampled]:
