@@ -222,7 +222,7 @@ def _result(
     runs: int,
     seed: int,
 ) -> Sweep:
-    every = (*metrics, *(Metric(name, name, None) for name in own))
+    every = (*metrics, *(Metric(name, name, None, more=None) for name in own))
     facts = [{"mechanism": cell.label, **journal.closed[i], "runs": runs, "seed": seed} for i, cell in enumerate(cells)]
     found = [[journal.done[i, run] for run in range(runs)] for i in range(len(cells))]
     return Sweep(every, tuple(facts), tuple(map(tuple, found)))
