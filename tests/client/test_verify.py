@@ -105,6 +105,27 @@ def test_certificates_agree_with_themselves() -> None:
     assert (found.kind, found.holds, found.facts["proved"]) == ("certificate", True, False)
     for wrong in ({"epsilon": 0.9}, {"epsilon_exact": 0.9}, {"ratio": "1/2"}, {"ratio": "1/0"}, {"epsilon": True}):
         assert not verify(json.dumps({**made, **wrong}).encode()).holds, wrong
+    for huge in ("1e999999999", "1E+99999", "1" * 5000, "1_0", "3 / 2", "inf"):  # a few bytes that fill the memory
+        found = verify(json.dumps({**made, "ratio": huge}).encode())
+        assert "ratio of a certificate must be a fraction" in found.lines[1], huge
+
+
+def test_what_stands_beside_a_design_is_not_taken_for_verified() -> None:
+    printed = {"design": SS.design, "epsilon": 1.0, "mechanism": "ss", "mse": 0.1}  # as `design --json` prints it
+    found = verify(json.dumps(printed).encode())
+    assert found.holds
+    assert found.lines[-1] == "Only the design was verified, not what stands beside it: ['mse']."
+    for wrong in ({"epsilon": 0.1}, {"mechanism": "grr"}, {"epsilon_exact": 0.1}, {"id": "0" * 64}):
+        told = verify(json.dumps(printed | wrong).encode())
+        (name,) = wrong
+        assert not told.holds, wrong
+        assert f"the file says {name}" in told.lines[1]
+    task = document()
+    lacking = {name: part for name, part in task.items() if name != "questions"} | {"design": SS.design}
+    with pytest.raises(FormatError, match="none of what can be verified"):
+        verify(json.dumps(lacking).encode())
+    signed = {name: part for name, part in asked().items() if name != "questions"}
+    assert "questions is missing" in verify(json.dumps(signed).encode()).lines[1]
 
 
 def test_what_changed_between_two_tasks(tmp_path: Path) -> None:

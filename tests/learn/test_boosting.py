@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import ParameterError, PrivacyError
-from deniable.learn.boosting import LEAVES, BoostedTrees, Tree
+from deniable.learn.boosting import LEAVES, BoostedTrees, Tree, values_of
 from deniable.randomness import simulation
 
 
@@ -36,10 +36,12 @@ def test_it_learns_without_noise() -> None:
     assert found.ledger_ is None
 
 
-def test_routes_through_a_tree() -> None:
+def test_routes_through_trees() -> None:
     tree = Tree(np.array([0, 1, 1]), np.array([2, 1, 3]), np.arange(4.0))
+    other = Tree(np.array([1, 0, 0]), np.array([1, 1, 3]), np.arange(4.0, 8.0))
     bins = np.array([[0, 0], [1, 1], [2, 2], [3, 3]])
-    assert tree.leaf_of(bins).tolist() == [0, 1, 2, 3]
+    assert values_of([tree, other], bins).tolist() == [[0, 1, 2, 3], [4, 6, 6, 7]]
+    assert values_of([other], bins[:0]).shape == (1, 0)
 
 
 @pytest.mark.parametrize("leaf", LEAVES)

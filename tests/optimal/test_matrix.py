@@ -130,6 +130,7 @@ def test_rows_off_by_a_billionth_are_divided_by_their_sums() -> None:
         ([[1.5, -0.5], [0.5, 0.5]], {}, r"matrix\[0\]\[1\] must be a number >= 0"),
         ([[0.5, "x"], [0.5, 0.5]], {}, r"matrix\[0\]\[1\]"),
         ([[0.5, "1/0"], [0.5, 0.5]], {}, r"matrix\[0\]\[1\]"),
+        ([[0.5, "1e99999999"], [0.5, 0.5]], {}, r"matrix\[0\]\[1\] must be a number"),
         ([[True, False], [False, True]], {}, r"matrix\[0\]\[0\]"),
         ([[0.5, 0.5], [0.5]], {}, "rows of one length"),
         ([], {}, "rows of chances"),

@@ -18,6 +18,7 @@ from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Claim, Context, Figure, LeftOut, Paper, Rows
 from deniable.papers.rules import Condition, Rule, Verdict
 from deniable.papers.runner import reproduce
+from deniable.papers.unfinished import journal_of
 from deniable.present.charts import line_chart
 
 COLUMNS = {"id", "claim", "whose", "quote", "where", "paper", "measured", "verdict", "note", "figure", "rule"}
@@ -166,6 +167,71 @@ def test_streams_have_names() -> None:
     assert words[0] != words[2]
 
 
+# A run that was ended goes on
+
+
+class EndedError(Exception):
+    """Something ends the process."""
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_a_run_that_was_ended_goes_on_with_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+
+    def counted(name: str) -> Figure:
+        def rows(context: Context) -> Rows:
+            computed.append(name)
+            return compute(context)
+
+        return replace(figure(name), compute=rows)
+
+    def ends(context: Context) -> Evidence:
+        if "c" not in computed:
+            computed.append("c")
+            raise EndedError
+        return {"x": 0.1 + 0.2, "rows": len(context.rows("fig1")), "what": "a text"}
+
+    claims = (CLAIMS[0], CLAIMS[3], replace(CLAIMS[2], measure=ends), CLAIMS[1])
+    paper = Paper("toy", "Toy25", "A toy", (counted("fig1"), counted("fig2")), claims, LEFT_OUT)
+    monkeypatch.setattr(runner, "PAPERS", {"toy": paper})
+    with pytest.raises(EndedError):
+        reproduce("toy", out=tmp_path / "ended", seed=3)
+    assert computed == ["fig1", "fig2", "c"]
+    with journal_of(tmp_path / "ended" / "toy").open("ab") as file:
+        file.write(b'{"claim":"b","meas')  # as if the machine had gone off while it wrote
+    told: list[str] = []
+    reproduce("toy", out=tmp_path / "ended", seed=3, progress=told.append)
+    assert computed == ["fig1", "fig2", "c"]  # nothing was computed again
+    assert told[0] == "toy: going on; 2 of 2 figures and 2 claims are there from before"
+    reproduce("toy", out=tmp_path / "whole", seed=3)
+    one, two = (
+        {path.name: path.read_bytes() for path in (tmp_path / name / "toy").iterdir()} for name in ("ended", "whole")
+    )
+    assert one == two
+    assert not journal_of(tmp_path / "ended" / "toy").exists()
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_only_the_same_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends(context: Context) -> Evidence:
+        raise EndedError
+
+    monkeypatch.setattr(runner, "PAPERS", {"toy": toy("toy", (replace(CLAIMS[0], measure=ends),))})
+    with pytest.raises(EndedError):
+        reproduce("toy", out=tmp_path, seed=3)
+    monkeypatch.setattr(runner, "PAPERS", {"toy": toy()})
+    with pytest.raises(ParameterError, match="of another reproduction: it has seed 3, not 4"):
+        reproduce("toy", out=tmp_path, seed=4)
+    with pytest.raises(ParameterError, match="it has quick False, not True"):
+        reproduce("toy", out=tmp_path, seed=3, quick=True)
+    path = journal_of(tmp_path / "toy")
+    path.write_bytes(path.read_bytes() + b'{"figure":"fig7","rows":[],"streams":[]}\n')
+    with pytest.raises(DeniableError, match=r"figure must be one of fig1, fig2"):
+        reproduce("toy", out=tmp_path, seed=3)
+    assert reproduce("toy", out=tmp_path, seed=4, fresh=True).counts()["reproduced"] == 1
+    assert not path.exists()
+
+
 # What is chosen
 
 
@@ -300,7 +366,11 @@ def test_the_table_has_short_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_progress_names_paper_and_figures(tmp_path: Path) -> None:
     heard: list[str] = []
     reproduce("toy", out=tmp_path, progress=heard.append)
-    assert heard == ["toy: fig1, the fig1", "toy: fig2, the fig2", "toy: testing 4 claims"]
+    assert heard == [
+        "toy: fig1 (1 of 2), the fig1",
+        "toy: fig2 (2 of 2), the fig2",
+        *(f"toy: claim {i} of 4, {id}" for i, id in enumerate("abcd", start=1)),
+    ]
 
 
 # What a paper may say

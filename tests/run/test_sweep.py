@@ -129,6 +129,16 @@ def test_people_may_be_given_as_they_are() -> None:
     assert one.rows()[0]["n"] == 400
 
 
+def test_people_may_be_given_as_numbers_of_answers() -> None:
+    coin = dn.Mechanism.from_matrix([[3, 1], [1, 3]])
+    numbers = dn.study([coin], [coin.epsilon], data=[0] * 300 + [1] * 100, k=2, runs=2)
+    named = dn.Mechanism.from_matrix([[3, 1], [1, 3]], labels=["a", "b"])
+    assert numbers.rows()[0]["mse"] == dn.study([named], data=["a"] * 300 + ["b"] * 100, runs=2).rows()[0]["mse"]
+    for wrong, told in ([0, 2], "got 2 at position 1"), ([0, "1.0"], "got '0'"), ([-1, 0], "got '-1'"):
+        with pytest.raises(dn.ParameterError, match=told):
+            dn.study([coin], [coin.epsilon], data=wrong, k=2, runs=2)
+
+
 def test_other_questions() -> None:
     means = dn.study([("duchi", {"interval": "0,1"})], [2.0], data="uniform", n=500, runs=2)
     make = lambda: dn.mechanism("duchi", epsilon=2.0, interval="0,1")  # noqa: E731
@@ -197,6 +207,10 @@ def test_tables_for_papers() -> None:
     assert "\\varepsilon = 1$" in text
     assert "zipf:1, $k = 12$" in text
     assert found.to_latex().count("\\begin{table}") == 2
+    own = small(metrics={"hits_%": lambda value, truth: float(value.argmax() == truth.argmax())}).to_latex()
+    assert "Hits\\_\\%;" in own
+    assert "mathbf" not in own  # nobody said whether more of it is better
+    assert own.count("{") == own.count("}")
     lines = found.to_csv().splitlines()
     assert lines[0].startswith("mechanism,epsilon,data,k,n,runs,seed,bytes,mse,mse_stderr,mse_predicted,f1:3")
     assert len(lines) == 5

@@ -24,7 +24,7 @@ from deniable.core.promise.judge import within
 from deniable.core.protection import ANSWERS, Protection
 from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.bulk import check_outputs
-from deniable_client.exact import check_epsilon, exp_bounds, log_upper
+from deniable_client.exact import check_epsilon, exp_bounds, fraction_of, log_upper
 
 __all__ = ["RECIPES", "FakeData", "rsfd", "rsrfd"]
 
@@ -225,7 +225,7 @@ def rsrfd(epsilon: float = 1.0, sizes: object = None, fakes: object = "0.9,0.1;0
     hint = "For example --fakes '0.9,0.1;0.5,0.3,0.2'."
     rows: Any = [row.split(",") for row in fakes.split(";")] if isinstance(fakes, str) else fakes
     try:
-        made = tuple(tuple(Fraction(str(chance).strip()) for chance in row) for row in rows)
+        made = tuple(tuple(fraction_of(str(chance)) for chance in row) for row in rows)
     except (TypeError, ValueError, ZeroDivisionError):
         raise ParameterError(f"fakes must be chances of answers to each question, got {fakes!r}.", hint) from None
     found = _sizes([len(row) for row in made])

@@ -216,12 +216,14 @@ def reproduce(
     """Compute a paper's figures and check its claims.
 
     report.html shows claims, verdicts, reasons and figures on one page; CSV, charts and claims.json stand beside it.
-    With --against, verdicts.csv has those of two runs, for example of two seeds, beside each other.
+    With --against, verdicts.csv has those of two runs, for example of two seeds, beside each other. A run that was
+    ended goes on where it stood if it is asked for again; with --force it begins again.
 
     Example: deniable reproduce adaptive --quick
     """
     from deniable.papers.runner import PAPERS
     from deniable.papers.runner import reproduce as run
+    from deniable.papers.unfinished import journal_of
     from deniable.present.tables import claims_table
 
     if paper not in (*PAPERS, "all"):
@@ -229,10 +231,12 @@ def reproduce(
     other = None if against is None else Path(against)
     apart = other is None or other.resolve() != Path(target).resolve()
     require(apart, "against", against, "another folder than --out", "Write the second run to a folder of its own.")
-    for name in PAPERS if paper == "all" else (paper,):
-        out.claim(str(Path(target) / name / "claims.json"), force=force, plain=False)
+    several = tuple(PAPERS) if paper == "all" else (paper,)
+    going_on = figure is None and not force and any(journal_of(Path(target) / name).is_file() for name in several)
+    for name in several:
+        out.claim(str(Path(target) / name / "claims.json"), force=force or going_on, plain=False)
     folder = Path(data_dir) if data_dir is not None else None
-    asked: dict[str, Any] = {"figure": figure, "quick": quick, "seed": seed, "against": other}
+    asked: dict[str, Any] = {"figure": figure, "quick": quick, "seed": seed, "against": other, "fresh": force}
     summary = run(paper, out=Path(target), data_dir=folder, progress=out.note, **asked)
     document, rows = summary.document(), summary.table()
     for text in document.get("notes", []):

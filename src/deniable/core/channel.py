@@ -15,7 +15,7 @@ import numpy as np
 from deniable.core.support import Support
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
-from deniable_client.exact import log_upper
+from deniable_client.exact import fraction_of, log_upper
 
 __all__ = ["Chances", "Channel", "Proof", "Witness"]
 
@@ -217,7 +217,7 @@ class Channel:
 def _fraction(given: float | Fraction) -> Fraction:
     """A probability at its exact value."""
     try:
-        return Fraction(given)
+        return fraction_of(given) if isinstance(given, str) else Fraction(given)
     except (TypeError, ValueError, OverflowError):
         hint = "For example Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]])."
         raise ParameterError(f"matrix must be rows of probabilities, got {given!r}.", hint) from None

@@ -8,7 +8,7 @@ candidate splits: thresholds taken from the data, as in the original, are not co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -26,10 +26,12 @@ from deniable.learn.release import Release
 from deniable.randomness import Stream
 from deniable_client.exact import check_epsilon
 
-__all__ = ["LEAVES", "BoostedTrees", "Tree"]
+__all__ = ["LEAVES", "BoostedTrees", "Tree", "values_of"]
 
 UNIT = 1 << 10
 """Gradients are whole numbers from -UNIT to UNIT: what is summed and compared is exact."""
+_AT_ONCE = 1 << 18
+"""Leaves that are looked up together."""
 LEAVES = ("sums", "codebook", "brr", "alg4", "truncated", "clamped", "laplace")
 """How a leaf's value is released."""
 
@@ -49,13 +51,20 @@ class Tree:
     threshold: IntArray
     value: FloatArray
 
-    def leaf_of(self, bins: IntArray) -> IntArray:
-        """The leaf that each row of binned features falls into."""
-        at = np.zeros(len(bins), np.int64)
-        rows = np.arange(len(bins))
-        while at.size and at[0] < self.feature.size:
-            at = 2 * at + 1 + (bins[rows, self.feature[at]] >= self.threshold[at])
-        return at - self.feature.size
+
+def values_of(trees: Sequence[Tree], bins: IntArray) -> FloatArray:
+    """The value that each tree (a row) has for each row of binned features (a column); all trees are equally deep."""
+    feature, threshold, value = (
+        np.concatenate([getattr(tree, name) for tree in trees]) for name in ("feature", "threshold", "value")
+    )
+    inner, width = trees[0].feature.size, bins.shape[1]
+    number = np.arange(len(trees))[:, None]
+    rows, flat = width * np.arange(len(bins)), bins.ravel()
+    at = np.zeros((len(trees), len(bins)), np.int64)
+    for _ in range((inner + 1).bit_length() - 1):
+        node = at + inner * number
+        at = 2 * at + 1 + (flat[rows + feature[node]] >= threshold[node])
+    return np.asarray(value[at - inner + (inner + 1) * number])
 
 
 @dataclass(eq=False, kw_only=True)
@@ -104,9 +113,9 @@ class BoostedTrees(Learner):
         trees: list[Tree] = []
         bins, guess = self._bins(rows), np.zeros(len(rows))
         for ensemble in range(self.ensembles):
-            grown = self._ensemble(bins, scaled, guess, ensemble, stream)
-            trees += grown
-            guess = guess + sum(self._step(tree, bins) for tree in grown)
+            if ensemble:
+                guess = guess + self._steps(trees[-self.trees :], bins)
+            trees += self._ensemble(bins, scaled, guess, ensemble, stream)
         self.trees_ = trees
         return self
 
@@ -114,8 +123,8 @@ class BoostedTrees(Learner):
         """Predictions, in the target's unit."""
         bins = self._bins(self._matrix(X))
         low, high = self._target()
-        total = sum((self._step(tree, bins) for tree in self.trees_), np.zeros(len(bins)))
-        return np.asarray(low + (np.clip(total, -1, 1) + 1) / 2 * (high - low))
+        total = np.clip(self._steps(self.trees_, bins), -1, 1)
+        return np.asarray(low + (total + 1) / 2 * (high - low))
 
     def score(self, X: object, y: object) -> float:
         """The coefficient of determination."""
@@ -134,7 +143,7 @@ class BoostedTrees(Learner):
         grown: list[Tree] = []
         for number in range(self.trees):
             at = np.flatnonzero(own == number)
-            now = guess[at] + sum((self._step(tree, bins[at]) for tree in grown), np.zeros(at.size))
+            now = guess[at] + self._steps(grown, bins[at])
             gradients = np.clip(np.rint((now - y[at]) * UNIT), -UNIT, UNIT).astype(np.int64)
             bound = Fraction((1 - rate) ** number)
             self._write(ensemble, number, budget)
@@ -179,14 +188,20 @@ class BoostedTrees(Learner):
 
     # ---- small parts
 
-    def _step(self, tree: Tree, bins: IntArray) -> FloatArray:
-        return np.asarray(self.learning_rate * tree.value[tree.leaf_of(bins)])
+    def _steps(self, trees: Sequence[Tree], bins: IntArray) -> FloatArray:
+        """What the trees add up to for each row, one tree after the other."""
+        total = np.zeros(len(bins))
+        few = max(1, _AT_ONCE // max(1, len(trees)))
+        for start in range(0, len(bins) if trees else 0, few):
+            part = bins[start : start + few]
+            total[start : start + few] = (self.learning_rate * values_of(trees, part)).cumsum(axis=0)[-1]
+        return total
 
     def _bins(self, rows: FloatArray) -> IntArray:
         """Each feature as a number of 0..bins-1, by its public bounds."""
         low, high = span_of(self.low, self.high, rows.shape[1])
         share = (inside(rows, low, high, self.clip, "X") - low) / (high - low)
-        return np.asarray(np.minimum((share * self.bins).astype(np.int64), self.bins - 1))
+        return np.asarray(np.minimum((share * self.bins).astype(np.int16), self.bins - 1))
 
     def _target(self) -> tuple[float, float]:
         low, high = span_of(self.target[0], self.target[1], 1)

@@ -94,7 +94,8 @@ def tally(self: Mechanism, reports: Reports) -> Tally:
     """Count reports of this very design."""
     hint = (
         "Answers become reports first: m.tally(m.privatize(values)). Batches are added up: "
-        "sum(m.tally(part) for part in batches). Bytes of devices: dn.Reports.from_rows."
+        "sum(m.tally(part) for part in batches). Bytes of devices: "
+        "m.tally(dn.Reports.from_rows(m.design, m.fields, rows, simulated=False))."
     )
     require(isinstance(reports, Reports), "reports", reports, "what m.privatize(values) gives", hint)
     if reports.design != self.design:

@@ -330,7 +330,7 @@ def as_printed(name: str, entry: Entry, options: dict[str, Any]) -> dict[str, An
     return {**rest, **entry.printed}
 
 
-_FORMER = ("printed", "paper")
+_FORMER = ("printed", "paper", "min", "glutf")
 """How options of their own called what is as printed before that was `form=paper` everywhere."""
 
 

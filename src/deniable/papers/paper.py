@@ -40,6 +40,7 @@ __all__ = [
     "Claim",
     "Context",
     "Figure",
+    "Found",
     "LeftOut",
     "Measures",
     "Paper",
@@ -109,6 +110,14 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What a claim's measurement found, and the names of the made-up data that it was shown."""
+
+    measured: Evidence | Missing
+    shown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """Something the paper says that can be right or wrong.
 
@@ -132,19 +141,26 @@ class Claim:
         """Who says it: the paper, or this project."""
         return "ours" if self.ours else "the paper's"
 
-    def test(self, context: Context) -> Verdict:
-        """The verdict on what is measured now; the note says whether data of the figure were made up."""
+    def find(self, context: Context) -> Found:
+        """What is measured now."""
         before = len(context.shown)
-        found = self.measure(context)
-        if isinstance(found, Missing):
-            return Verdict("not tested", None, found.reason)
-        verdict = decide(self.rule, found)
-        names = ", ".join(dict.fromkeys(context.shown[before:]))
-        return (
-            replace(verdict, note="; ".join(filter(None, (f"on made-up data ({names})", verdict.note))))
-            if names
-            else verdict
+        measured = self.measure(context)
+        return Found(measured, tuple(dict.fromkeys(context.shown[before:])))
+
+    def judge(self, found: Found) -> Verdict:
+        """The verdict on what was measured; the note says whether data of the figure were made up."""
+        if isinstance(found.measured, Missing):
+            return Verdict("not tested", None, found.measured.reason)
+        verdict = decide(self.rule, found.measured)
+        if not found.shown:
+            return verdict
+        return replace(
+            verdict, note="; ".join(filter(None, (f"on made-up data ({', '.join(found.shown)})", verdict.note)))
         )
+
+    def test(self, context: Context) -> Verdict:
+        """The verdict on what is measured now."""
+        return self.judge(self.find(context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +281,17 @@ class Context:
         self.shown.extend(made_up_in(rows))
         return rows
 
+    def streams(self, figure: str) -> list[str]:
+        """The streams that the rows of a figure were drawn from."""
+        self.rows(figure)
+        return self._made[self.paper.figure(figure).compute, ()][1]
+
+    def recall(self, figure: str, rows: Rows, streams: list[str]) -> None:
+        """The rows of a figure that were computed before, by an earlier process of the same run."""
+        self._made[self.paper.figure(figure).compute, ()] = rows, streams
+
     def marks(self, figure: str) -> tuple[str, ...]:
         """What the picture of a figure must say about its data: made up, simulated, or nothing."""
-        rows = self.rows(figure)
-        names, drawn = made_up_in(rows), self._made[self.paper.figure(figure).compute, ()][1]
+        names, drawn = made_up_in(self.rows(figure)), self.streams(figure)
         made = [f"MADE-UP DATA ({', '.join(names)})."] if names else []
         return (*made, *([f"Simulated with seed {self.seed}: no real reports."] if drawn else []))

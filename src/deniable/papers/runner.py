@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.collect.files import replace_file
+from deniable.datasets.folder import data_folder
 from deniable.errors import MissingExtraError, ParameterError, require
 from deniable.papers.adaptive import paper as adaptive
 from deniable.papers.beside import beside, read_run
@@ -25,10 +26,11 @@ from deniable.papers.brr import paper as brr
 from deniable.papers.charts import marked
 from deniable.papers.kskv import paper as kskv
 from deniable.papers.page import Drawn, page, said
-from deniable.papers.paper import SEED, Claim, Context, Figure, Paper, Rows, silent
+from deniable.papers.paper import SEED, Claim, Context, Figure, Found, Paper, Rows, silent
 from deniable.papers.pldp import paper as pldp
 from deniable.papers.rules import VERDICTS, Value
 from deniable.papers.uldp import paper as uldp
+from deniable.papers.unfinished import Unfinished, journal_of
 from deniable.present.charts import save
 from deniable.run.files import csv_bytes
 
@@ -97,13 +99,15 @@ def reproduce(
     data_dir: Path | None = None,
     seed: int = SEED,
     against: Path | None = None,
+    fresh: bool = False,
     progress: Callable[[str], None] = silent,
 ) -> Summary:
     """Compute a paper's figures and claims, or those of `all` papers, and write them below `out`.
 
     With `figure` it is that figure alone, and only the claims that are read from it. `quick` takes smaller simulations.
     `progress` is told what is being done. `against` is the `out` of an earlier run, with another seed: its verdicts are
-    set beside these, in `verdicts.csv`.
+    set beside these, in `verdicts.csv`. A run that was ended before its end goes on where it stood when it is asked for
+    again, by the same program with the same data; with `fresh` it begins again.
     """
     start = time.perf_counter()
     out = Path(out)
@@ -120,10 +124,16 @@ def reproduce(
     pages: list[Path] = []
     notes: list[str] = []
     for one in chosen:
-        context, folder = Context(one, quick, data_dir, seed, progress), out / one.name
+        context, folder = Context(one, quick, data_folder(data_dir), seed, progress), out / one.name
         folder.mkdir(parents=True, exist_ok=True)
-        drawn = _draw(context, wanted, folder, notes)
-        records = _test(context, wanted, folder)
+        if fresh:
+            journal_of(folder).unlink(missing_ok=True)
+        done = Unfinished(context, folder if wanted is None else None)
+        try:
+            drawn = _draw(context, done, wanted, folder, notes)
+            records = _test(context, done, wanted, folder)
+        finally:
+            done.close()
         pages.append(folder / "report.html")
         replace_file(pages[-1], page(one, drawn, records, _told(context)).encode())
         _write_json(folder / "provenance.json", _provenance(context, wanted, drawn))
@@ -135,6 +145,8 @@ def reproduce(
     if rows:
         replace_file(out / "verdicts.csv", _csv(rows))
     found = (tuple(figures), tuple(claims), lost, tuple(pages), tuple(notes), seconds, rows)
+    for one in chosen if wanted is None else ():
+        journal_of(out / one.name).unlink(missing_ok=True)
     return Summary(paper, quick, out, *found)
 
 
@@ -146,13 +158,17 @@ def _chosen(name: str) -> tuple[Paper, ...]:
     return (PAPERS[name],)
 
 
-def _draw(context: Context, wanted: Figure | None, folder: Path, notes: list[str]) -> list[Drawn]:
+def _draw(context: Context, done: Unfinished, wanted: Figure | None, folder: Path, notes: list[str]) -> list[Drawn]:
     """Write the figures; `notes` gets what could not be done."""
     drawn = []
-    for figure in context.paper.figures if wanted is None else (wanted,):
-        context.progress(f"{context.paper.name}: {figure.id}, {figure.title}")
-        marks = context.marks(figure.id)
-        files, note = _write_figure(figure, context.rows(figure.id), marks, folder)
+    asked = context.paper.figures if wanted is None else (wanted,)
+    if done.figures or done.claims:
+        told = f"{len(done.figures)} of {len(asked)} figures and {len(done.claims)} claims are there from before"
+        context.progress(f"{context.paper.name}: going on; {told}")
+    for number, figure in enumerate(asked, start=1):
+        context.progress(f"{context.paper.name}: {figure.id} ({number} of {len(asked)}), {figure.title}")
+        rows, marks = done.rows(figure.id), context.marks(figure.id)
+        files, note = _write_figure(figure, rows, marks, folder)
         drawn.append(Drawn(context.paper.name, figure, files, marks))
         if note:
             context.progress(note)
@@ -160,19 +176,21 @@ def _draw(context: Context, wanted: Figure | None, folder: Path, notes: list[str
     return drawn
 
 
-def _test(context: Context, wanted: Figure | None, folder: Path) -> list[dict[str, Any]]:
+def _test(context: Context, done: Unfinished, wanted: Figure | None, folder: Path) -> list[dict[str, Any]]:
     """Test the claims and write what was found."""
     paper = context.paper
     claims = [claim for claim in paper.claims if wanted is None or claim.figure == wanted.id]
-    context.progress(f"{paper.name}: testing {len(claims)} claims")
-    records = [_record(paper, claim, context) for claim in claims]
+    records = []
+    for number, claim in enumerate(claims, start=1):
+        context.progress(f"{paper.name}: claim {number} of {len(claims)}, {claim.id}")
+        records.append(_record(paper, claim, done.found(claim.id)))
     _write_json(folder / "claims.json", records)
     return records
 
 
-def _record(paper: Paper, claim: Claim, context: Context) -> dict[str, Any]:
+def _record(paper: Paper, claim: Claim, measured: Found) -> dict[str, Any]:
     """A claim as it stands in claims.json."""
-    found = claim.test(context)
+    found = claim.judge(measured)
     return {
         "id": f"{paper.name}-{claim.id}",
         "claim": claim.claim,

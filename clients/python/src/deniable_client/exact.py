@@ -8,6 +8,7 @@ ratio is at most e^epsilon" is a proved statement about the numbers that are sam
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -22,6 +23,7 @@ __all__ = [
     "check_epsilon",
     "exp_bounds",
     "flip_threshold",
+    "fraction_of",
     "keep_threshold",
     "keep_within",
     "log_upper",
@@ -40,6 +42,19 @@ EPSILON_MIN = 1e-12
 """Less is refused: errors would be beyond any number of people, and thresholds could not tell it from 0."""
 
 _GUARD_BITS = 192
+_WRITTEN = re.compile(r"[+-]?([0-9]+/[0-9]+|([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?)", re.IGNORECASE)
+
+
+def fraction_of(text: str) -> Fraction:
+    """The number that a text writes: 3, 3/4, 0.75, 1e-3. `ValueError` for all else, and for exponents of four digits:
+    a few bytes could write a number that no memory holds.
+
+    >>> fraction_of("3/4"), fraction_of("1e-3")
+    (Fraction(3, 4), Fraction(1, 1000))
+    """
+    if not _WRITTEN.fullmatch(text.strip()):
+        raise ValueError("it is not written as 3, 3/4, 0.75 or 1e-3")
+    return Fraction(text.strip())
 
 
 def check_epsilon(epsilon: float, *, sampling: bool = False) -> float:

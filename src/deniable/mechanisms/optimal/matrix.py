@@ -18,7 +18,7 @@ from deniable.errors import InWords, ParameterError, PrivacyError, require, show
 from deniable.mechanisms.optimal.ratios import worst_of
 from deniable.mechanisms.optimal.rounding import table_of
 from deniable.mechanisms.optimal.written import Written, budgets_of
-from deniable_client.exact import EPSILON_MIN, WORD_BITS, check_epsilon, exp_bounds, log_upper
+from deniable_client.exact import EPSILON_MIN, WORD_BITS, check_epsilon, exp_bounds, fraction_of, log_upper
 from deniable_client.kernels import Channel as Table
 from deniable_client.kernels.channel import COMPARED
 from deniable_client.kernels.table import ENTRIES_MAX
@@ -305,7 +305,8 @@ def _check_shape(cells: Sequence[Sequence[Any]]) -> None:
 def _chance(cell: Any, x: int, y: int) -> Fraction:
     """A chance, or a whole number, at its exact value."""
     try:
-        found = None if isinstance(cell, bool | np.bool_) else Fraction(cell.item() if hasattr(cell, "item") else cell)
+        plain = cell.item() if hasattr(cell, "item") else cell
+        found = fraction_of(plain) if isinstance(plain, str) else None if isinstance(plain, bool) else Fraction(plain)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         found = None
     if found is None or found < 0:

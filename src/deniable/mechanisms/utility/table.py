@@ -35,12 +35,12 @@ def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: s
     if own in (("g",), ("arc",)):
         fixed: dict[str, Any] = {"g": 2} if own == ("g",) else {"arc": 0.25, "ring": 2}
         cases = [case | fixed for case in cases[:2]] + [{**cases[0], "sensitive": 2, "epsilon": 4.0} | fixed]
-    cases += [] if base in ("hr", "pgr") else [cases[0] | {"form": "glutf"}]
+    printed = {"form": "glutf"} if name in _PRIVATE_AS_PRINTED else None
+    cases += [] if base in ("hr", "pgr") else [cases[0] | {"form": "paper" if printed else "glutf"}]
     inner = ("ring",) if base == "wheel" else ()
     options = ("sensitive", "theta", "form", *own)
     make = partial(make_separate, name=name) if name == "urap" else partial(make_utility, base, name=name)
     told = (summary, source, best_for, options, ("sensitive",), inner)
-    printed = {"form": "glutf"} if name in _PRIVATE_AS_PRINTED else None
     return Entry(Utility, make, *told, small=tuple(cases), traits=_TRAITS, printed=printed)
 
 

@@ -41,6 +41,13 @@ SERIES: Mapping[str, Mapping[str, str]] = {
 """What the forms of the protocols are called in figures."""
 
 
+def _often(name: str, epsilon: float, quick: bool) -> int:
+    """Runs of what takes little time: four times as many where few keys are found, so that means are seen rarely."""
+    base, _, length = name.partition(" l=")
+    times = 4 if length == "2" and epsilon <= 2 and not quick else 1
+    return times * _OFTEN[quick] if base in _UNARY else 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyValueData:
     """Pairs of many people; `made_up` if the real ones are not there."""
@@ -162,8 +169,8 @@ def _rows_of(
     tops = (20,) if context.quick else (20, 50, 100)
     rows: list[dict[str, str | int | float | None]] = []
     for name in names:
-        often = max(runs, _OFTEN[context.quick]) if name.partition(" ")[0] in _UNARY else runs
         for epsilon in budgets:
+            often = max(runs, _often(name, epsilon, context.quick))
             context.progress(f"collecting {data.name} {often} times with {name}, epsilon {epsilon:g}")
             streams = context.stream(f"{data.name}, {len(data.pairs)} people, {name}, {epsilon:g}").spawn(often)
             found: dict[tuple[str, int], list[Score]] = {}

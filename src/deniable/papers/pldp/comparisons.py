@@ -23,6 +23,7 @@ from deniable.papers.pldp.experiments import (
     nine_jobs,
     sizes,
     ten_levels,
+    ten_levels_fitted,
     ten_levels_often,
     two_levels_often,
 )
@@ -173,12 +174,12 @@ def near_rcf_by_size(context: Context) -> Evidence:
 def near_rcf(context: Context) -> Evidence:
     """EMOA as coded over both that see the levels, and corrected EM over RCF, both within the simplex."""
     found: Found = {}
-    for what, one, two in (
-        ("EMOA over RCF", "emoa as coded", "rcf"),
-        ("EMOA over APLDP", "emoa as coded", "apldp"),
-        ("corrected EM over projected RCF", "em", "rcf projected"),
+    for what, one, two, collected in (
+        ("EMOA over RCF", "emoa as coded", "rcf", ten_levels),
+        ("EMOA over APLDP", "emoa as coded", "apldp", ten_levels),
+        ("corrected EM over projected RCF", "em", "rcf projected", ten_levels_fitted),
     ):
-        found |= _ratios(context, ten_levels, what, one, two, tables=("Education", "Country"))
+        found |= _ratios(context, collected, what, one, two, tables=("Education", "Country"))
     return found | _runs(ten_levels(context, "Job", "uniform"))
 
 

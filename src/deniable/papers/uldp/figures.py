@@ -47,8 +47,8 @@ DATA = {
 ERROR = Axes("epsilon", "n_mse", "mechanism", "setting", y_title="squared errors × people (n MSE)", log="y")
 
 BUDGETS = tuple(i / 2 for i in range(1, 11))
-KNOWN = {"uRR": ("urr", "null"), "uRAP": ("urap", "glutf"), "uHR": ("uhr", "null")}
-PRINTED = {"uSS": ("uss", "glutf"), "uUE": ("uue", "glutf"), "uLH": ("ulh", "paper")}
+KNOWN = {"uRR": ("urr", "null"), "uRAP": ("urap", "paper"), "uHR": ("uhr", "null")}
+PRINTED = {"uSS": ("uss", "paper"), "uUE": ("uue", "paper"), "uLH": ("ulh", "paper")}
 OURS = {"uSS ours": ("uss", "null"), "uLH ours": ("ulh", "null"), "uPGR ours": ("upgr", "null")}
 PRIVATE = {"uLH valid": ("ulh", "glutf")}
 

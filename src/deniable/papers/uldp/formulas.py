@@ -12,7 +12,7 @@ from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.papers.checks import off
 from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.uldp.checks import small
+from deniable.papers.uldp.checks import VALID, small
 from deniable.papers.uldp.figures import DATA, KNOWN, PRINTED, made
 
 __all__ = ["MEASURES"]
@@ -26,7 +26,7 @@ _PURE = ("uss", "uue", "ulh")
 @measures("thm2")
 def unbiased(_: Context) -> Evidence:
     """Expected estimates of Eq. (21) and (22), by enumerated channels, for people who all have one item."""
-    cases, worst = small(*_PURE, form="glutf"), 0.0
+    cases, worst = small(*_PURE, form=VALID), 0.0
     for m in cases:
         channel, law = m.channel(), m.law_effective
         own, rest = m.items
@@ -41,7 +41,7 @@ def unbiased(_: Context) -> Evidence:
 @measures("thm5")
 def pure(_: Context) -> Evidence:
     """Chances of support in enumerated channels: p* and q* of the base, given any item, and z* of harmless ones."""
-    cases = small(*_PURE, form="glutf")
+    cases = small(*_PURE, form=VALID)
     found = {"own item": 0.0, "another item": 0.0, "harmless item": 0.0}
     for m in cases:
         law, (own, rest) = m.law_effective, m.items

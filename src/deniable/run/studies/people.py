@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = ["at_points", "check_source", "counted", "has_own_values", "met"]
 
 _CHUNK = 1 << 16
 """Values of a file that are read at a time."""
+_WHOLE = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 def has_own_values(data: str, layout: Layout) -> bool:
@@ -62,9 +64,12 @@ def met(
 
 
 def sorted_into(people: Population, domain: Domain, hint: str) -> Population:
-    """The same people by the answers of a domain."""
+    """The same people by the answers of a domain; where these are numbers, so are the names of people's answers."""
+    named: list[str | int] = list(people.labels)
+    if type(domain) is Domain and domain.labels is None and all(map(_WHOLE.fullmatch, people.labels)):
+        named = [int(label) for label in people.labels]
     try:
-        items: IntArray = domain.encode(list(people.labels))
+        items: IntArray = domain.encode(named)
     except ParameterError as error:
         raise ParameterError(f"{people.name} has values that do not fit: {error.message}", hint) from error
     counts = np.bincount(items, people.counts, minlength=domain.k).astype(np.int64)

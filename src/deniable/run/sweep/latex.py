@@ -27,7 +27,10 @@ def escaped(text: str) -> str:
 
 
 def table_of(sweep: Sweep, metric: Metric) -> str:
-    """A table of one metric: mechanisms by budgets, mean and standard error, the best of a column in bold."""
+    """A table of one metric: mechanisms by budgets, mean and standard error, the best of a column in bold.
+
+    Of a function of somebody's own nothing says whether more is better: no number is bold.
+    """
     name = metric.name.replace(" ", "_")
     rows = sweep.rows()
     names = list(dict.fromkeys(row["mechanism"] for row in rows))
@@ -36,7 +39,7 @@ def table_of(sweep: Sweep, metric: Metric) -> str:
     best: dict[float, float] = {}
     for budget in budgets:
         seen = [at[n, budget][name] for n in names if (n, budget) in at and at[n, budget][name] is not None]
-        if seen:
+        if seen and metric.more is not None:
             best[budget] = max(seen) if metric.more else min(seen)
     body = []
     for each in names:
@@ -48,6 +51,7 @@ def table_of(sweep: Sweep, metric: Metric) -> str:
     head = " & ".join(f"$\\varepsilon = {b:g}$" for b in budgets)
     return "\n".join(
         [
+            "% needs \\usepackage{booktabs}",
             "\\begin{table}",
             "\\centering",
             f"\\caption{{{told[:1].upper()}{told[1:]} (mean $\\pm$ standard error).}}",

@@ -33,8 +33,8 @@ class Metric:
     log: bool = True
     """Whether it is best seen on an axis with logarithms."""
     top: int | None = None
-    more: bool = False
-    """Whether more is better."""
+    more: bool | None = False
+    """Whether more is better; None if nobody said so, as of a function."""
 
     def measure(self, value: FloatArray, truth: FloatArray) -> float:
         """Of one run."""

@@ -87,7 +87,8 @@ class Sweep(Columned):
     def to_latex(self, path: str | os.PathLike[str] | None = None, *, metric: str | None = None) -> str:
         """A table for a paper: a row for each mechanism, a column for each budget, the best of each in bold.
 
-        It needs the LaTeX package `booktabs`. One table for each metric, or for the one that is named.
+        It needs the LaTeX package `booktabs`. One table for each metric, or for the one that is named. Of functions of
+        your own nothing is bold, as nothing says whether more is better.
         """
         from deniable.run.sweep.latex import table_of
 

@@ -20,7 +20,7 @@ from deniable.run.layout import Layout
 from deniable.run.questions import Question
 from deniable.run.studies.study import PEOPLE, check_study
 from deniable.run.sweep.cells import Cell, Job, cells_of, question_for
-from deniable.run.sweep.journal import Journal
+from deniable.run.sweep.journal import Done
 from deniable.run.sweep.metrics import LOSS, Metric, OwnMetric, metrics_of
 from deniable.run.sweep.result import Sweep
 from deniable.run.sweep.workers import done, usual
@@ -84,7 +84,7 @@ def study(
         "runs": int(runs),
         "seed": int(seed),
     }
-    journal = Journal(resume, what)
+    journal = Done(resume, what)
     try:
         jobs = _jobs(cells, journal, Job(cells[0], people, n, where, int(runs), range(0), int(seed), named, bool(own)))
         _work(jobs, cells, asked, own, journal, workers, int(runs) * len(cells), progress)
@@ -167,7 +167,7 @@ def _told(people: str | Population) -> Any:
     return people
 
 
-def _jobs(cells: Sequence[Cell], journal: Journal, shape: Job) -> list[tuple[int, Job]]:
+def _jobs(cells: Sequence[Cell], journal: Done, shape: Job) -> list[tuple[int, Job]]:
     """What is left to do: neighbouring runs together, as many as are over soon."""
     size = max(1, _CHUNK // (shape.n or PEOPLE))
     found = []
@@ -192,7 +192,7 @@ def _work(
     cells: Sequence[Cell],
     asked: Question,
     own: Mapping[str, OwnMetric],
-    journal: Journal,
+    journal: Done,
     workers: int | None,
     total: int,
     progress: Callable[[int, int | None], None] | None,
@@ -216,13 +216,13 @@ def _work(
 
 def _result(
     cells: Sequence[Cell],
-    journal: Journal,
+    journal: Done,
     metrics: Sequence[Metric],
     own: Mapping[str, OwnMetric],
     runs: int,
     seed: int,
 ) -> Sweep:
-    every = (*metrics, *(Metric(name, name, None) for name in own))
+    every = (*metrics, *(Metric(name, name, None, more=None) for name in own))
     facts = [{"mechanism": cell.label, **journal.closed[i], "runs": runs, "seed": seed} for i, cell in enumerate(cells)]
     found = [[journal.done[i, run] for run in range(runs)] for i in range(len(cells))]
     return Sweep(every, tuple(facts), tuple(map(tuple, found)))

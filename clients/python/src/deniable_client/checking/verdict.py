@@ -14,7 +14,7 @@ from deniable_client.canonical import BYTES_MAX, digest, parse
 from deniable_client.checking.binary import MAGIC, read_binary
 from deniable_client.device import explain
 from deniable_client.errors import DeniableError, FormatError, show
-from deniable_client.exact import exp_bounds, log_upper
+from deniable_client.exact import exp_bounds, fraction_of, log_upper
 from deniable_client.explanation import Explanation
 from deniable_client.task import Task
 
@@ -52,16 +52,36 @@ def verify(source: bytes | BinaryIO, *, expect: str | None = None) -> Verdict:
         return _binary(start, stream)
     data = start + stream.read(BYTES_MAX + 1 - len(start))
     document = parse(data, "the file")
-    return _json(_inner(document), expect)
+    name = _inner(document)
+    return _json(document, expect) if name is None else _beside(name, document, _json(document[name], expect))
 
 
-def _inner(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A task or a design that a command printed together with other things."""
-    for name in ("task", "design"):
-        inside = document.get(name)
-        if isinstance(inside, Mapping) and "questions" not in document:
-            return inside
-    return document
+_TASK = {"signature", "collector", "window", "sending", "min_batch", "questions"}
+"""Fields that a task has and nothing else: what has one of them is held against all that a task must have."""
+_CLAIMED = ("mechanism", "epsilon", "epsilon_exact", "id")
+
+
+def _inner(document: Mapping[str, Any]) -> str | None:
+    """The name of a task or a design that a command printed together with other things."""
+    if "questions" in document:
+        return None
+    names = ("task",) if _TASK & set(document) else ("task", "design")
+    return next((name for name in names if isinstance(document.get(name), Mapping)), None)
+
+
+def _beside(name: str, document: Mapping[str, Any], found: Verdict) -> Verdict:
+    """What stands beside a task or a design must not say something else; what cannot be held against it is named."""
+    others = [other for other in document if other != name and other not in _CLAIMED]
+    for claim in _CLAIMED if found.holds else ():
+        if claim in document and claim in found.facts and document[claim] != found.facts[claim]:
+            told = f"beside the {name} the file says {claim} {show(document[claim])}; the {name} has "
+            told = f"{told}{show(found.facts[claim])}."
+            facts = {"why": told, "error": "FormatError"}
+            return Verdict(found.kind, False, (f"This {found.kind} does NOT hold.", told), facts, found.document)
+    if not others:
+        return found
+    lines = (*found.lines, f"Only the {name} was verified, not what stands beside it: {show(sorted(others)[:8])}.")
+    return Verdict(found.kind, found.holds, lines, found.facts, found.document)
 
 
 def _json(document: Mapping[str, Any], expect: str | None) -> Verdict:
@@ -69,7 +89,7 @@ def _json(document: Mapping[str, Any], expect: str | None) -> Verdict:
         return _guarded("release", document, lambda: _release(document))
     if isinstance(document.get("windows"), list) and "questions" not in document:
         return _guarded("releases", document, lambda: _releases(document))
-    if "questions" in document:
+    if {"questions", "signature"} & set(document):
         return _guarded("task", document, lambda: _task(document, expect))
     if "mechanism" in document and ("kernel" in document or "parts" in document):
         return _guarded("design", document, lambda: _design(document))
@@ -237,7 +257,7 @@ def _certificate(document: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]
 def _fraction(given: Any) -> Fraction:
     try:
         fits = isinstance(given, str) and len(given) <= _DIGITS_MAX
-        found = Fraction(given) if fits else None
+        found = fraction_of(given) if fits else None
     except (ValueError, ZeroDivisionError):
         found = None
     if found is None or found < 1:
