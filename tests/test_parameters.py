@@ -282,7 +282,7 @@ def functions() -> dict[str, Mapping[str, Case]]:
         "Mechanism.privatize_items": {"items": ({"self": m, "rng": 1}, np.zeros(9, int), np.ones(9, int))},
         "Mechanism.of_design": {"design": ({"self": type(m), "domain": m.domain}, m.design, m.at(2.0).design)},
         "Reports.concat": {"parts": ({}, [reports], [reports, reports[:1]])},
-        "Reports.row": {"i": ({"self": m.privatize(["a"] * 40, rng=dn.simulation(1))}, 0, 1)},
+        "Reports.row": {"i": ({"self": m.privatize(["a"] * 40, rng=dn.simulation(1))}, 0, 3)},
         "Reports.from_rows": {
             "rows": (rows, [b"\0"], [b"\1"]),
             "simulated": ({**rows, "rows": [b"\0"]}, False, True),
