@@ -13,6 +13,7 @@ import shutil
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ import pytest
 
 import deniable as dn
 from deniable.collect.tally import Tally
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, FormatError, ParameterError
+from deniable.service.store.restoring import restore
+from deniable.service.store.sqlite import SqliteEngine
 from second.beside import Beside
 from second.failing import Moments, died, failed, meanwhile, watched
 from second.steps import LEAST, SENT, STEPS, Place, batch_of, do, insist, reports_of, state_of, value_of
@@ -215,6 +218,79 @@ def test_trouble_at_every_moment_changes_nothing(
     for step, at in every(life, way, 0, 1):
         if step == name:
             troubled(life, step, way, at, tmp_path / "x", other.do)
+
+
+# ---- from a copy
+
+
+def restored(place: Place, name: str) -> None:
+    """The copy becomes a database beside the old one, which goes on with its journal."""
+    engine = SqliteEngine(place.folder / name)
+    try:
+        restore(place.folder / "copy", engine, journal=Path(place.journal), today=STEPS["close"][0].date())
+    finally:
+        engine.close()
+
+
+def state_in(place: Place, name: str) -> dict[str, Any]:
+    with Place(f"sqlite:///{place.folder / name}", place.journal, place.folder).opened() as store:
+        return state_of(store, STEPS["close"][0])
+
+
+def test_a_copy_that_is_restored_knows_what_was_published_and_void_since(life: Life, tmp_path: Path) -> None:
+    """It was made with the reports of the first window only: the second one was published, and its ids are lost."""
+    shutil.copytree(life.before["close"], tmp_path / "x")
+    place, old = place_in(tmp_path / "x"), life.after["third window"]
+    restored(place, "new.db")
+    found = state_in(place, "new.db")
+    assert found["faults"] == []
+    assert found["keys of old"] == old["keys of old"]
+    assert (old["two"]["state"], found["two"]["state"]) == ("open", "closed")
+    assert [found["same"][what] for what in ("state", "told")] == [old["same"][what] for what in ("state", "told")]
+    for window, known in old["two"]["told"].items():
+        told = found["two"]["told"][window]
+        assert told == known if known is not None else json.loads(told)["state"] == "withheld"
+    first = {batch: data for batch, data in old["two"]["counted"].items() if batch.window == 0}
+    assert found["two"]["counted"] == first
+    with place.opened() as store, pytest.raises(FormatError, match="goes on with another database"):
+        do("close", store, place)
+
+
+def restored_again(place: Place, name: str) -> bool:
+    """Once more, without trouble; whether it was there already."""
+    try:
+        restored(place, name)
+    except ParameterError as error:
+        if "the database has tasks or keys already" not in str(error):
+            raise
+        return True
+    return False
+
+
+@pytest.mark.parametrize("step", [19, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("way", ["failed", "died"])
+def test_trouble_while_a_copy_is_restored_leaves_all_or_nothing(
+    life: Life, way: str, step: int, tmp_path: Path
+) -> None:
+    """At each of these moments: what is there is empty, and can be restored into, or whole."""
+    shutil.copytree(life.before["close"], tmp_path / "x")
+    place = place_in(tmp_path / "x")
+    with watched(place.folder) as moments:
+        restored(place, "new.db")
+        many = len(moments.seen)
+    expected, whole = state_in(place, "new.db"), 0
+    assert many > 60
+    for at in range(3, many, step):
+        shutil.rmtree(place.folder)
+        shutil.copytree(life.before["close"], place.folder)
+        with watched(place.folder) as moments:
+            moments.arm(at, failed(moments) if way == "failed" else died(moments))
+            with suppress(DeniableError, OSError):
+                restored(place, "new.db")
+            moments.disarm()
+            whole += restored_again(place, "new.db")
+        assert_same(state_in(place, "new.db"), expected, f"restored, {way} at {at}")
+    assert whole < many / step / 2, "most of the time nothing was there yet"
 
 
 def test_the_life_has_many_moments(life: Life) -> None:

@@ -285,6 +285,31 @@ test("one collector gets so much in a year, whatever its tasks are called; only 
   await assert.rejects(ledger.take(asked("d"), { url: LOCAL }), { kind: "BudgetError", message: /of the 1 for this/ }, "the smallest budget that it gave holds");
 });
 
+test("what a person allows a collector adds up", async () => {
+  const { ledger } = made();
+  const asked = (/** @type {string} */ text) => task({ questions: [[question({ text })]], budget: 5, window: { opens: "2026-11-16", days: 3000, count: 1 } });
+  await ledger.take(asked("a"), { url: LOCAL });
+  for (let i = 0; i < 2; i += 1) await ledger.allow({ task: asked("a"), epsilon: 1 });
+  for (const text of ["b", "c", "d"]) await ledger.take(asked(text), { url: LOCAL });
+  await assert.rejects(ledger.take(asked("e"), { url: LOCAL }), { kind: "BudgetError", message: /of the 4 for this collector/ });
+});
+
+test("a clock that goes back opens no more windows than were reserved", async () => {
+  const [store, collector] = [new MemoryStore(), new Collector()];
+  const { clock, ledger } = made({}, store);
+  clock.pass();
+  await ledger.take(daily(), { url: LOCAL });
+  clock.pass(-1);
+  for (let window = 0; window < 4; window += 1) {
+    await ledger.flush(null, { fetch: collector.fetch });
+    clock.now += 11 * HOUR;
+    await ledger.flush(null, { fetch: collector.fetch });
+    clock.now += 13 * HOUR;
+  }
+  const [taken] = Object.values(bookOf(store).taken);
+  assert.deepEqual([taken.windows, taken.opened.length], [2, 2]);
+});
+
 test("the same key at another address has a place of its own, and a signed address is the only one", async () => {
   const { ledger } = made();
   await ledger.take(task(), { url: LOCAL });
@@ -416,6 +441,18 @@ test("the question is dealt once, and another one of the task is refused", async
 
 // ---- damage
 
+test("a ledger that was altered is refused, wherever, and stays as it is", async () => {
+  const { ledger, store } = made();
+  await ledger.answer(task(), "yes", { url: LOCAL });
+  const whole = bookOf(store);
+  for (const name of Object.keys(whole)) {
+    const altered = JSON.stringify({ ...whole, [name]: name === "tag" ? "0".repeat(64) : name === "allowed" ? 7 : undefined });
+    store.text = altered;
+    await assert.rejects(ledger.overview(), { kind: "LedgerError" }, name);
+    assert.equal(store.text, altered);
+  }
+});
+
 test("a ledger is opened with the secret it was made with, by a client that knows its version", async () => {
   const { store, ledger } = made({ secret: new Uint8Array(32) });
   await ledger.answer(task(), "yes");
@@ -441,13 +478,16 @@ test("a ledger of version 1 goes on: its spends stay, and what waits is still se
     memo: [],
     report: [entry],
   };
+  const tired = { ...entry, id: "b".repeat(32), attempts: 8 };
+  store.state.report.push(tired);
   const { clock, ledger } = made({}, store);
   const seen = await ledger.overview();
-  assert.deepEqual([seen.left.spent, seen.places.length, seen.counts.waiting], [1, 1, 1]);
+  assert.deepEqual([seen.left.spent, seen.places.length, seen.counts.waiting], [1, 1, 2]);
   await assert.rejects(ledger.take(asked), { kind: "WindowError" }, "it was answered in this window");
   const collector = new Collector();
   await ledger.flush(null, { fetch: collector.fetch });
   assert.equal(collector.reports.get(entry.id), "AQ==");
+  assert.ok(collector.reports.has(tired.id), "what was tried as often as now is allowed is tried once more");
   clock.pass(365);
   assert.equal((await ledger.overview()).left.spent, 1);
 });
@@ -489,6 +529,8 @@ test("forgetting erases questions and reports from the file, gives back what was
   assert.equal((await ledger.answer(asked, "yes", { url: LOCAL })).cost, 0.5);
   await assert.rejects(ledger.forget("0".repeat(64)), { kind: "ParameterError" });
   await assert.rejects(ledger.forget(), { kind: "ParameterError" });
+  assert.equal(await ledger.forget(null, { question: asked.questions[0].key }), 2);
+  await ledger.answer(daily(3, { questions: [[question({ text: "more" })]] }), "yes", { url: LOCAL });
   assert.equal(await ledger.forget(null, { everything: true }), 2);
 });
 

@@ -277,6 +277,53 @@ test("reports are sent one by one, each to its own collector", async () => {
   assert.ok(collector.requests.every(({ options }) => JSON.parse(options.body).reports.length === 1));
 });
 
+test("only the reports of a task are sent where it is named, those that wait longest first", async () => {
+  const [clock, collector] = [new Clock(), new Collector()];
+  const store = new MemoryStore();
+  const ledger = new Ledger(store, { clock: clock.read, collector: 9, places: 9 });
+  const asked = ["a", "b", "c", "d", "e"].map((text) => task({ budget: 9, questions: [[question({ text })]] }));
+  for (const one of asked) await ledger.answer(one, "yes", { url: URL_HERE });
+  assert.deepEqual(await ledger.flush(null, { task: asked[2], fetch: collector.fetch }), { sent: 1, refused: 0, expired: 0, waiting: 4 });
+  assert.ok(collector.requests[0].url.includes(asked[2].id));
+  const due = JSON.parse(String(store.text)).report.filter((/** @type {any} */ each) => each.state === "waiting");
+  due.sort((/** @type {any} */ a, /** @type {any} */ b) => a.due - b.due);
+  await ledger.flush(null, { fetch: collector.fetch });
+  const ids = collector.requests.slice(1).map(({ options }) => JSON.parse(options.body).reports[0].id);
+  assert.deepEqual(ids, due.map((/** @type {any} */ each) => each.id));
+});
+
+test("a reason is kept up to 200 characters", async () => {
+  const { collector, ledger, flush } = await waiting();
+  collector.trouble = (id) => Response.json({ results: [{ id, status: "rejected", reason: "x".repeat(5000) }] });
+  await flush();
+  assert.equal((await ledger.overview()).sent[0].reason, "x".repeat(200));
+});
+
+test("a report that is on its way for the last time is not given up meanwhile", async () => {
+  const { collector, flush } = await waiting({}, { sending: { attempts: 1, days: 7 } });
+  const { fetch } = collector;
+  /** @type {any} */
+  let meanwhile;
+  const told = await flush({
+    fetch: async (/** @type {any[]} */ ...given) => {
+      meanwhile = await flush();
+      return fetch(...given);
+    },
+  });
+  assert.deepEqual(meanwhile, { sent: 0, refused: 0, expired: 0, waiting: 1 });
+  assert.deepEqual(told, { sent: 1, refused: 0, expired: 0, waiting: 0 });
+});
+
+test("a report that was tried is given up in the moment in which its task is void", async () => {
+  const { clock, collector, flush, store } = await waiting({}, { window: { opens: "2026-11-16", days: 1, count: 1 } });
+  collector.trouble = () => new Response("", { status: 503 });
+  await flush();
+  clock.now = JSON.parse(String(store.text)).report[0].void - 1;
+  assert.equal((await flush()).waiting, 1);
+  clock.now += 1;
+  assert.deepEqual(await flush(), { sent: 0, refused: 0, expired: 1, waiting: 0 });
+});
+
 test("two that flush at once send a report once", async () => {
   const { collector, flush } = await waiting();
   const { fetch } = collector;
