@@ -36,6 +36,8 @@ PROJECT = {
 """Pages that stand outside docs/, and where they go."""
 PACKAGES = ("deniable", "deniable_client")
 _LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
+_PLAYGROUND = re.compile(r"\[([^\]]+)\]\([\w./]*site/playground/index\.html\)")
+"""A link to the page that has a style and a script of its own, beside those that Sphinx makes."""
 _ITEM = re.compile(r"^- \[[^\]]*\]\(([^)#\s]+)\)", re.MULTILINE)
 """A title may go on in the next line."""
 _FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
@@ -98,7 +100,9 @@ def _write(source: Path, name: str, text: str) -> None:
 
 def _staged(page: Path, name: str, source: Path) -> str:
     """A page with links for the site, its layout and its contents."""
-    text = outside_code(page.read_text("utf-8"), lambda part: _linked(part, page, name, source))
+    there = os.path.relpath("playground/index.html", Path(name).parent)
+    text = _PLAYGROUND.sub(rf'<a class="playground" href="{there}">\1</a>', page.read_text("utf-8"))
+    text = outside_code(text, lambda part: _linked(part, page, name, source))
     text = _laid_out(text)
     if name == "index.md":
         return text + _toctree([*(f"{door}.md" for door in DOORS if (DOCS / f"{door}.md").is_file()), *_project()])
@@ -250,6 +254,13 @@ def build(source: Path, html: Path) -> int:
     return subprocess.run([*command, str(source), str(html)], check=False).returncode
 
 
+def playground(out: Path) -> int:
+    """Make the page that works without Sphinx."""
+    return subprocess.run(
+        [sys.executable, str(SITE / "playground" / "make.py"), "--out", str(out)], check=False
+    ).returncode
+
+
 def texts_for_programs(html: Path) -> None:
     """llms.txt: what the project is and where its pages are, for programs that read; all pages as one text."""
     lines = ["# Deniable", "", f"> {_first((DOCS / 'index.md').read_text('utf-8'))}", ""]
@@ -301,7 +312,7 @@ def main() -> int:
     sys.stderr.write("staging the pages\n")
     stage(out / "source")
     sys.stderr.write("building the site (about a minute)\n")
-    code = build(out / "source", out / "html")
+    code = build(out / "source", out / "html") or playground(out / "html" / "playground")
     if code == 0:
         texts_for_programs(out / "html")
         sys.stderr.write(f"wrote {out / 'html' / 'index.html'} in {time.monotonic() - start:.0f} s\n")

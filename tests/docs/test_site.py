@@ -30,6 +30,7 @@ SHOWN = (
     ("index", 1280, "light"),
     ("index", 360, "dark"),
     ("first-steps", 360, "light"),
+    ("playground", 360, "light"),
     ("howto", 1280, "dark"),
     ("cli", 360, "dark"),
     ("api", 1280, "dark"),

@@ -13,7 +13,7 @@ import pytest
 from client.test_js import _tsc
 from deniable.errors import DeniableError
 from deniable.service.pages import assets
-from deniable.service.pages.bundle import bundled, stripped
+from deniable.service.pages.bundle import bundled, classic, stripped
 
 CLIENTS = Path(__file__).resolve().parents[2] / "clients"
 CLIENT = CLIENTS / "js" / "src"
@@ -144,6 +144,21 @@ def test_a_bundle_is_what_it_says() -> None:
         "b();",
         "export{Late};",
     ]
+
+
+def test_a_plain_script_has_all_of_its_modules_and_none_that_come_later() -> None:
+    """It is strict as modules are, and names nothing outside itself."""
+    assert classic("e.js", SMALL) == (
+        '"use strict";\n(async()=>{\nconst e=await(async()=>{globalThis.f=1;return{};})();\n})();\n'
+    )
+    text = classic("x/later.js", SMALL)
+    assert text.splitlines()[2:-1] == [
+        'const x_b=await(async()=>{function b(){return "import";}',
+        "const one=1;return{c:one,b};})();const x_later=await(async()=>{const{b}=x_b;class Late{}",
+        "b();return{Late,c:x_b.c};})();",
+    ]
+    with pytest.raises(DeniableError, match=r"these come later: \./x/later\.js"):
+        classic("a.js", SMALL)
 
 
 @pytest.mark.parametrize(

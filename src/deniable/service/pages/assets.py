@@ -14,7 +14,7 @@ from typing import NamedTuple
 from deniable.errors import DeniableError
 from deniable.service.pages.bundle import bundled
 
-__all__ = ["Asset", "asset", "base", "of_page", "scripts"]
+__all__ = ["Asset", "asset", "base", "client", "of_page", "scripts"]
 
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _ENTRY = "survey.js"
@@ -68,8 +68,12 @@ def _all() -> dict[str, Asset]:
 def scripts() -> dict[str, str]:
     """All scripts as they are served, and modules of the client that are only for Node."""
     own = {name: part for name, part in _within(files("deniable.service.pages") / "static") if name.endswith(".js")}
-    client = {f"client/{name}": part for name, part in _within(_client()) if name not in _UNUSED}
-    return bundled(_ENTRY, {name: part.read_text("utf-8") for name, part in (own | client).items()})
+    return bundled(_ENTRY, {name: part.read_text("utf-8") for name, part in own.items()} | client())
+
+
+def client() -> dict[str, str]:
+    """The modules of the JavaScript client that pages may load, as they are written, below `client/`."""
+    return {f"client/{name}": part.read_text("utf-8") for name, part in _within(_client()) if name not in _UNUSED}
 
 
 def _made(name: str, plain: bytes) -> Asset:

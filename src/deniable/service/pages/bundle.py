@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from deniable.errors import DeniableError
 
-__all__ = ["bundled", "stripped"]
+__all__ = ["bundled", "classic", "stripped"]
 
 _IMPORT = re.compile(r'^import (?:\{([^}"\']*)\} from )?"(\.[^"\n]+)";$', re.MULTILINE)
 _LIST = re.compile(r'^export \{([^}"\']*)\}(?: from "(\.[^"\n]+)")?;$', re.MULTILINE)
@@ -209,13 +209,34 @@ def bundled(entry: str, sources: Mapping[str, str]) -> dict[str, str]:
     What is in the bundle has no file of its own, so that there is one of each; the bundle exports each of them as an
     object, from which the other modules take it. Modules that are loaded later stay files, at addresses that fit.
     """
-    modules = {name: _read(name, text) for name, text in sources.items()}
+    modules, inside, whole = _together(entry, sources)
+    known = _finder(modules)
+    others = {name: _outside(module, entry, inside, known) for name, module in modules.items() if name not in inside}
+    return {entry: stripped(whole), **{name: stripped(text) for name, text in others.items()}}
 
+
+def classic(entry: str, sources: Mapping[str, str]) -> str:
+    """All that a module imports at once, as one plain script, which pages from files may load; nothing comes later."""
+    _, inside, whole = _together(entry, sources)
+    if (later := [to for module in inside.values() for to in _LATER.findall(module.body)]) != []:
+        raise _wrong(f"a plain script has all of its modules in it, and these come later: {', '.join(later)}")
+    scopes = re.sub(r"^export (?=const \w+ = await \()", "", whole, flags=re.MULTILINE)
+    return f'"use strict";\n(async()=>{{\n{stripped(scopes)}}})();\n'
+
+
+def _finder(modules: Mapping[str, _Module]) -> Callable[[str], _Module]:
     def known(name: str) -> _Module:
         if name not in modules:
             raise _wrong(f"there is no module {name}")
         return modules[name]
 
+    return known
+
+
+def _together(entry: str, sources: Mapping[str, str]) -> tuple[dict[str, _Module], dict[str, _Module], str]:
+    """All modules, those that an entry needs at once, in their order, and these as one text."""
+    modules = {name: _read(name, text) for name, text in sources.items()}
+    known = _finder(modules)
     inside: dict[str, _Module] = {}
     _ordered(entry, known, inside)
     if len({module.own for module in inside.values()}) < len(inside):
@@ -223,9 +244,7 @@ def bundled(entry: str, sources: Mapping[str, str]) -> dict[str, str]:
     for module in inside.values():
         if _OUTSIDE.search(module.body):
             raise _wrong(f"{module.name} is part of the page, and imports what only Node has")
-    whole = "".join(_scope(module, entry, inside, known) for module in inside.values())
-    others = {name: _outside(module, entry, inside, known) for name, module in modules.items() if name not in inside}
-    return {entry: stripped(whole), **{name: stripped(text) for name, text in others.items()}}
+    return modules, inside, "".join(_scope(module, entry, inside, known) for module in inside.values())
 
 
 def _scope(module: _Module, entry: str, inside: Mapping[str, _Module], known: Callable[[str], _Module]) -> str:
