@@ -95,3 +95,20 @@ def test_a_weekly_task_that_devices_decline_is_warned_about(folder: Path, capsys
     store = open_store("sqlite:///t.db")
     assert len(store.tasks()) == 1
     store.close()
+
+
+def test_a_file_asks_questions_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it gives and costs is said, and the task is that of the file."""
+    items = [{"name": "a", "kind": "yes-no", "text": "Did you?"}, {"name": "b", "kind": "yes-no", "text": "Do you?"}]
+    Path("both.json").write_text(json.dumps({**ASKED, "people": 9000, "questions": items, "together": [["a", "b"]]}))
+    assert main(["task", "new", "--from", "both.json"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Asked together (Did you? and Do you?): you also get their table, 9 cells" in told
+    assert "dealt one by one, without the table, to within about" in told
+    store = open_store("sqlite:///t.db")
+    (row,) = store.tasks()
+    store.close()
+    (part,) = json.loads(row.document)["questions"]
+    assert [one["name"] for one in part] == ["a", "b"]
+    assert main(["task", "questionnaire", row.id[:12], "--out", "again.json"]) == 1, "people are not known of a task"
+    assert read(Path("again.json").read_bytes()).together == (("a", "b"),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -162,8 +163,12 @@ CASES = st.fixed_dictionaries(
         "groups": st.lists(
             st.integers(2, 6).map(lambda n: {"title": "Where?", "values": [f"v{i}" for i in range(n)]}), max_size=2
         ),
+        "together": st.booleans(),
+        "memory": st.sampled_from([0, 1, None]),
     }
 )
+"""Audience, windows, protection, groups, whether what can be is asked together, and what ledgers remember: surveys that
+the same people have answered before."""
 
 
 SIZES = st.lists(st.sampled_from([2, 3, 4, 6, SEVERAL, NUMBER]), min_size=1, max_size=4)
@@ -185,26 +190,31 @@ def test_nothing_is_withheld_or_silent_without_being_told_before(case: dict[str,
 @settings(max_examples=40, deadline=None)
 @given(case=CASES, sizes=SIZES)
 def test_nothing_is_withheld_or_silent_in_many_cases(case: dict[str, Any], sizes: list[Any]) -> None:
-    task = check_told_before(case, sizes)
-    if task is not None:
-        check_never_silent(task)
+    check_never_silent(*check_told_before(case, sizes))
 
 
-def check_never_silent(task: Task) -> None:
-    """A device that has spent nothing answers in every window, whatever it answers."""
+def check_never_silent(*tasks: Task) -> None:
+    """A device that has spent nothing answers in every window of every task, whatever it answers."""
     moment = [0.0]
     start = (TODAY - date(1970, 1, 1)) / timedelta(1) * 86400.0
     with TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "ledger", clock=lambda: moment[0])
-        for window in range(task.count):
-            moment[0] = start + window * task.days * 86400 + 3600
-            receipt = ledger.answer(task, None, url="https://collect.example.org")
-            assert (receipt.window, receipt.new, receipt.cost) == (window, True, task.epsilon)
+        for window in range(max((task.count for task in tasks), default=0)):
+            for task in tasks:
+                moment[0] = start + window * task.days * 86400 + 3600
+                receipt = ledger.answer(task, None, url="https://collect.example.org")
+                assert (receipt.window, receipt.new, receipt.cost) == (window, True, task.epsilon)
 
 
-def check_told_before(case: dict[str, Any], sizes: list[Any]) -> Task | None:
-    """Either it cannot be opened and says why, or devices take all windows and the chance of silence is told."""
-    case = {**case, "groups": [{**each, "name": f"g{i}"} for i, each in enumerate(case["groups"])]}
+def check_told_before(case: dict[str, Any], sizes: list[Any]) -> list[Task]:
+    """Either it cannot be opened and says why, or devices take all windows and the chance of silence is told.
+
+    The tasks that a device is promised to answer: this one, and the later ones that are said to fit.
+    """
+    later, joint = case["memory"], [f"q{i}" for i, size in enumerate(sizes, start=1) if isinstance(size, int)]
+    case = {name: part for name, part in case.items() if name != "memory"} | {"later": later}
+    case |= {"groups": [{**each, "name": f"g{i}"} for i, each in enumerate(case["groups"])]}
+    case |= {"together": [joint] if case["together"] and len(joint) > 1 else []}
     made = asked([kind_of(size, i) for i, size in enumerate(sizes)], **case)
     found = outlook(made)
     told = lines(found)
@@ -213,7 +223,7 @@ def check_told_before(case: dict[str, Any], sizes: list[Any]) -> Task | None:
         assert any("They would all decline." in line for line in told["cautions"])
         with pytest.raises(ParameterError, match="windows"):
             task_of(made, SELF, today=TODAY)
-        return None
+        return []
     task = Task.load(task_of(made, SELF, today=TODAY))
     assert task.epsilon * task.count <= min(DEVICE_YEAR, task.most)
     assert found.fits or found.asked.later is not None
@@ -226,12 +236,17 @@ def check_told_before(case: dict[str, Any], sizes: list[Any]) -> Task | None:
     (chance,) = [line for line in told["told"] if "held back for want of answers" in line]
     said = math.ceil(100 * found.chance - 1e-9)
     assert ("below 1%" if found.chance < 0.01 else f"{said}%") in chance
-    likely = (
-        found.answers * min(found.shares.values()) * min((min(each) for each in found.groups.values()), default=1.0)
-    )
+    likely = found.answers * min(found.survey.shares) * min((min(each) for each in found.groups.values()), default=1.0)
     assert likely > task.min_batch or said > 1, "what will hardly come is never told as sure"
     assert found.grade in GRADES
-    return task
+    assert all(each.half > 0 for each in (*found.known, *found.crossed))
+    asked_in = {one.name for part in task.questions for one in part.together or (part,)}
+    assert asked_in == {item.name for item in made.questions}, "every question is asked of somebody"
+    more = found.later if found.fits else 0
+    said = f"{more} more survey{'s' * (more > 1)} like this" if more else "No further survey fits"
+    assert any(said in line for line in told["told"])
+    again = (replace(made, title=f"Exams {i}") for i in range(more))
+    return [task, *(Task.load(task_of(other, SELF, today=TODAY)) for other in again)]
 
 
 def test_what_one_question_each_costs_is_said_and_what_together_would_gain() -> None:

@@ -11,9 +11,9 @@ from deniable.plan.survey import AskedPart, Told, TwoWay, tell
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 
-__all__ = ["joint_document"]
+__all__ = ["CELLS_MAX", "joint_document"]
 
-_CELLS = 256
+CELLS_MAX = 256
 """Of tables with more cells the covariance, which has the square of that, is left to whoever reads their tallies."""
 
 
@@ -42,4 +42,4 @@ def _table(told: Told, pair: tuple[str, str], level: float) -> dict[str, Any]:
 
 
 def _covariance(table: TwoWay) -> list[list[float]] | None:
-    return table.covariance().tolist() if table.value.size <= _CELLS else None
+    return table.covariance().tolist() if table.value.size <= CELLS_MAX else None

@@ -26,6 +26,7 @@ from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.survey.blocks import Block, Goal, shares_of
 from deniable.mechanisms.survey.bounds import least_sum, simple_bound
 from deniable.mechanisms.survey.box import Box
+from deniable.mechanisms.survey.foreseen import Worst
 from deniable.mechanisms.survey.independence import Independence
 from deniable.mechanisms.survey.joined import TwoWay
 from deniable.mechanisms.survey.tables import refuse_association
@@ -136,6 +137,11 @@ class Survey:
     def tables(self) -> tuple[tuple[str, str], ...]:
         """The pairs of questions that have a table: none, unless some were wanted."""
         return ()
+
+    @cached_property
+    def worst(self) -> Worst:
+        """The largest errors of questions with tables, and of cells, from one person (docs/howto/questionnaire.md)."""
+        return Worst({}, {})
 
     @cached_property
     def shares(self) -> tuple[float, ...]:

@@ -12,6 +12,7 @@ from deniable.collect.tally import Tally
 from deniable.errors import ParameterError
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.survey.blocks import shares_of
+from deniable.mechanisms.survey.foreseen import Worst, worst
 from deniable.mechanisms.survey.independence import Independence, independence
 from deniable.mechanisms.survey.joined import TwoWay
 from deniable.mechanisms.survey.laws import most_information
@@ -78,6 +79,10 @@ class TableSurvey(Survey):
         if self.plan.scheme == PAIRS:
             return sum(apart[part_of(*pair)].n for pair in self.plan.tables if name in pair)
         return apart[name].n
+
+    @cached_property
+    def worst(self) -> Worst:
+        return worst(self.plan, self.shares[: len(self.plan.names)])
 
     def table(self, *given: Any, pooled: bool = True) -> TwoWay:
         one, two, counted = self._wanted(given)

@@ -122,6 +122,7 @@ def changed(asked: Questionnaire, filled: Filled) -> Questionnaire:
         protection=protection if protection is not None else asked.protection,
         public=filled.flag("public") if "title" in filled.fields else asked.public,
         questions=tuple(_question(item, filled) for item in asked.questions),
+        together=tuple(_block(i, block, asked, filled) for i, block in enumerate(asked.together, start=1)),
         groups=tuple(_group(group, filled) for group in asked.groups),
     )
 
@@ -179,6 +180,14 @@ def _question(item: Item, filled: Filled) -> Item:
     )
 
 
+def _block(number: int, before: tuple[str, ...], asked: Questionnaire, filled: Filled) -> tuple[str, ...]:
+    """The questions of a block that are ticked."""
+    where = f"b.{number}"
+    if where not in filled.fields:
+        return before
+    return tuple(item.name for item in asked.questions if filled.flag(f"{where}.{item.name}"))
+
+
 def _group(group: Group, filled: Filled) -> Group:
     where = f"g.{group.name}"
     values = filled.lines(f"{where}.values", group.values, LIMITS["values"], 200)
@@ -206,6 +215,11 @@ def done(asked: Questionnaire, what: str, filled: Filled) -> tuple[Questionnaire
     if verb == "add" and name in KINDS and len(items) < LIMITS["questions"]:
         new = Item(name=_free("q", [item.name for item in items]), kind=name)
         return replace(asked, questions=(*items, new)), f"q.{new.name}"
+    if verb == "block" and len(asked.together) < LIMITS["blocks"]:
+        return replace(asked, together=(*asked.together, ())), f"b.{len(asked.together) + 1}"
+    if verb == "unblock":
+        left = tuple(block for i, block in enumerate(asked.together, start=1) if str(i) != name)
+        return replace(asked, together=left), "together"
     if verb == "group" and len(groups) < LIMITS["groups"]:
         group = Group(name=_free("g", [each.name for each in groups]))
         return replace(asked, groups=(*groups, group)), f"g.{group.name}"
@@ -214,18 +228,20 @@ def done(asked: Questionnaire, what: str, filled: Filled) -> tuple[Questionnaire
     if verb == "language":
         return _add_language(asked, filled)
     if verb == "unlanguage":
-        left = {tag: texts for tag, texts in asked.translations.items() if tag != name}
-        return replace(asked, translations=left), "languages"
+        others = {tag: texts for tag, texts in asked.translations.items() if tag != name}
+        return replace(asked, translations=others), "languages"
     at = next((i for i, item in enumerate(items) if item.name == name), None)
     if at is None:
         return asked, ""
+    blocks = asked.together
     if verb == "remove":
         del items[at]
+        blocks = tuple(tuple(each for each in block if each != name) for block in blocks)
     elif verb in ("up", "down"):
         to = at - 1 if verb == "up" else at + 1
         if 0 <= to < len(items):
             items[at], items[to] = items[to], items[at]
-    return replace(asked, questions=tuple(items)), "questions" if verb == "remove" else f"q.{name}"
+    return replace(asked, questions=tuple(items), together=blocks), "questions" if verb == "remove" else f"q.{name}"
 
 
 def _free(start: str, names: Sequence[str]) -> str:

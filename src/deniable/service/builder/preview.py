@@ -50,10 +50,12 @@ def _written(asked: Questionnaire) -> Questionnaire:
     groups = {where.split(".")[1] for where in wrong if where.startswith("g.")}
     tags = {where.split(".")[1] for where in wrong if where.startswith("t.")}
     blank: dict[str, Any] = dict.fromkeys((name for name in head if name in wrong), _BLANK)
+    kept = found.asking(item.name for item in found.questions if named is not None and item.name not in named)
+    joint = {where for where in wrong if where.startswith("b.") or where == "together"}
     return replace(
-        found,
+        kept,
         **blank,
-        questions=tuple(item for item in found.questions if named is not None and item.name not in named),
+        together=() if joint else kept.together,
         groups=tuple(group for group in found.groups if group.name not in groups),
         translations={tag: texts for tag, texts in found.translations.items() if tag not in tags},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from tempfile import TemporaryDirectory
@@ -18,7 +18,8 @@ from deniable.service.release import windows
 from deniable.service.store import open_store
 from deniable.service.store.contract import ID_BYTES, Incoming, Upload
 from deniable_client.canonical import canonical
-from deniable_client.task import Question, Task
+from deniable_client.questions import Question, Single
+from deniable_client.task import Task
 from deniable_client.words import SystemWords, Words, below
 
 __all__ = ["trial"]
@@ -37,7 +38,7 @@ def trial(asked: Questionnaire, now: datetime, robots: int = _ROBOTS) -> dict[st
     identity = Identity(os.urandom(32))
     document = task_of(once, identity, today=now.date(), min_batch=1)
     task = Task.load(document)
-    truths = {question.name: _truth(question) for question in task.questions}
+    truths = {one.name: _truth(one) for part in task.questions for one in part.together or (part,)}
     with TemporaryDirectory() as folder:
         store = open_store(f"sqlite:///{folder}/trial.db")
         try:
@@ -52,17 +53,23 @@ def trial(asked: Questionnaire, now: datetime, robots: int = _ROBOTS) -> dict[st
             (window,) = windows(store, row, Intake(row.document), now)
         finally:
             store.close()
-    told = (window.document or {}).get("questions", ())
-    planned = {each.question: each.half for each in outlook(asked).known}
+    published = window.document or {}
+    told = {"tables": [], **published.get("survey", {"questions": published.get("questions", ())})}
+    found = outlook(asked)
+    planned = {each.question: each.half for each in found.known}
+    crossed = {(each.question, each.other): each.half for each in found.crossed}
     return {
         "simulated": True,
         "robots": robots,
-        "questions": [_report(part, truths[part["question"]], planned[part["question"]]) for part in told],
+        "questions": [_report(part, truths[part["question"]], planned[part["question"]]) for part in told["questions"]],
+        "tables": [_crossed(table, truths, crossed) for table in told["tables"]],
     }
 
 
-def _values(question: Question) -> list[Any]:
+def _values(question: Question | Single) -> list[Any]:
     """What robots answer: the first values are common, the last rare. Of numbers eleven of them."""
+    if isinstance(question, Single):
+        return list(question.labels)
     domain = question.design["domain"]
     if "interval" in domain:
         low, high = domain["interval"]
@@ -73,12 +80,12 @@ def _values(question: Question) -> list[Any]:
     return [labels[i : i + min(2, domain["most"])] for i in range(len(labels))] + [[]]  # two beside each other, or none
 
 
-def _truth(question: Question) -> list[float]:
+def _truth(question: Question | Single) -> list[float]:
     """Made-up shares of the answers, or of those who tick each option."""
     values = _values(question)
     k = len(values)
     shares = [2 * (k - i) / (k * (k + 1)) for i in range(k)]
-    if "ticks" not in question.design["domain"]:
+    if isinstance(question, Single) or "ticks" not in question.design["domain"]:
         return shares
     return [
         sum(f for f, ticked in zip(shares, values, strict=True) if label in ticked) for label in question.labels or ()
@@ -86,12 +93,15 @@ def _truth(question: Question) -> list[float]:
 
 
 def _robot(task: Task) -> Incoming:
-    """The report of one robot: it is dealt a question, has an answer and groups, and draws as any device does."""
+    """The report of one robot: it is dealt a question, has an answer and groups, and draws as any device does.
+
+    Its answers to questions that are asked together have nothing to do with each other.
+    """
     words = SystemWords()
     question = task.deal(words)
-    values = _values(question)
+    answers = [values[_drawn(len(values), words)] for values in map(_values, question.together or (question,))]
     device = question.device(question.explanation.harmless or None)
-    drawn = device.report(values[_drawn(len(values), words)])
+    drawn = device.report(question.value(answers) if question.together else answers[0])
     strata = {name: told[1 + below(len(told) - 1, words)] for name, told in task.strata.items()}
     return Incoming(os.urandom(ID_BYTES), task.body(question, drawn, strata))
 
@@ -121,3 +131,20 @@ def _report(part: dict[str, Any], truth: Sequence[float], half: float) -> dict[s
         }
         found["rows"].append(row)
     return found | {"mean": mean, "truth": list(truth)}
+
+
+def _crossed(
+    table: dict[str, Any], truths: Mapping[str, Sequence[float]], planned: Mapping[tuple[str, str], float]
+) -> dict[str, Any]:
+    """Rows of a table of two questions: both answers, what was made up, and what was found."""
+    one, two = table["questions"]
+    found = {"questions": [one, two], "reports": table.get("reports", 0), "half": planned[one, two], "rows": []}
+    cells = table["cells"]
+    if cells is None:
+        return found | {"why": table["why"]}
+    real = [a * b for a in truths[one] for b in truths[two]]
+    each = zip(cells[one], cells[two], real, cells["value"], cells["low"], cells["high"], strict=True)
+    for first, second, truth, value, low, high in list(each)[:_MOST_ROWS]:
+        row = {"label": f"{first}, {second}", "truth": truth, "found": value, "low": low, "high": high}
+        found["rows"].append(row)
+    return found

@@ -32,9 +32,9 @@ from deniable.service.questionnaire import telling
 from deniable.service.questionnaire.complete import Fault, problems
 from deniable.service.questionnaire.document import KINDS, Questionnaire, dumped, read
 from deniable.service.questionnaire.imports import imported
-from deniable.service.questionnaire.kinds import can_skip
+from deniable.service.questionnaire.kinds import can_join, can_skip
 from deniable.service.questionnaire.opening import task_of
-from deniable.service.questionnaire.outlook import Outlook, level_of, outlook, sure
+from deniable.service.questionnaire.outlook import Crossed, Outlook, level_of, outlook, sure
 from deniable.service.store.contract import DraftRow
 from deniable.service.tasks import DEVICE_YEAR
 from deniable.service.texts.catalogue import Texts, texts
@@ -184,6 +184,7 @@ async def _shown(
         levels=levels,
         kinds={kind: f"kind.{kind.replace('-', '')}" for kind in KINDS},
         can_skip=can_skip,
+        can_join=can_join,
         step="edit",
         texts=say.page(["edit.saved", "edit.saving", "edit.unsaved", "edit.crossed"]),
     )
@@ -318,7 +319,7 @@ async def foreseen(collector: Collector, request: Request) -> Response:
         parts |= {
             "told": told["told"],
             "cautions": told["cautions"],
-            "known": [_known(found, each, say) for each in found.known],
+            "known": [_known(found, each, say) for each in (*found.known, *found.crossed)],
             "groups": _groups(found, say),
             "spent": await asyncio.to_thread(_spent, collector, say),
             "grade": f"out.grade.{found.grade}",
@@ -327,14 +328,17 @@ async def foreseen(collector: Collector, request: Request) -> Response:
 
 
 def _known(found: Outlook, each: Any, say: Texts) -> dict[str, Any]:
-    item = found.asked.item(each.question)
-    mechanism = found.survey.mechanisms[found.survey.names.index(item.name)]
+    """A row of the details: a question, or the table of two, with the mechanisms whose reports tell of it."""
+    item, made = found.asked.item(each.question), found.survey
+    names = {each.question, each.other} if isinstance(each, Crossed) else {each.question}
+    about = [(set(made.about(part)), m.name) for part, m in zip(made.parts, made.mechanisms, strict=True)]
+    exact = [name for part, name in about if part == names]
     return {
-        "text": item.text,
+        "text": " × ".join(found.asked.item(name).text for name in (each.question, *names - {each.question})),
         "reports": say.language.number(round(each.reports)),
         "half": telling.half(each, item, say),
         "grade": each.grade,
-        "mechanism": mechanism.name,
+        "mechanism": (exact or [name for part, name in about if part > names])[0],
     }
 
 
@@ -409,7 +413,9 @@ async def tried(collector: Collector, request: Request) -> Response:
     last = None if row.trial is None else json.loads(row.trial)
     old = last is not None and last["document"] != row.document.decode()
     say = _say(request)
-    drawn = [] if last is None else [_drawn(part, asked, say) for part in last["questions"] if _there(asked, part)]
+    told, names = {"questions": (), "tables": (), **(last or {})}, {item.name for item in asked.questions}
+    drawn = [_drawn(part, asked, say) for part in told["questions"] if part["question"] in names]
+    drawn += [_drawn_table(part, asked, say) for part in told["tables"] if names.issuperset(part["questions"])]
     possible = found is not None and found.asked.protection <= DEVICE_YEAR
     return _page(
         request, "trial.html", row=row, asked=asked, missing=missing, last=last, old=old, drawn=drawn, step="trial",
@@ -417,14 +423,22 @@ async def tried(collector: Collector, request: Request) -> Response:
     )  # fmt: skip
 
 
-def _there(asked: Questionnaire, part: Mapping[str, Any]) -> bool:
-    return any(item.name == part["question"] for item in asked.questions)
-
-
 def _drawn(part: Mapping[str, Any], asked: Questionnaire, say: Texts) -> dict[str, Any]:
     """A question of the report as rows of texts and bars."""
-    item, number = asked.item(part["question"]), say.language.number
-    mean = part.get("mean", False)
+    item = asked.item(part["question"])
+    return {"text": item.text, "reports": part["reports"], "why": part.get("why", "")} | _bars(part, item, say)
+
+
+def _drawn_table(part: Mapping[str, Any], asked: Questionnaire, say: Texts) -> dict[str, Any]:
+    """The same of a table of two questions, with a row for each two answers."""
+    one, two = (asked.item(name) for name in part["questions"])
+    told = {"text": f"{one.text} × {two.text}", "reports": part["reports"], "why": part.get("why", "")}
+    return told | _bars(part, one, say)
+
+
+def _bars(part: Mapping[str, Any], item: Any, say: Texts) -> dict[str, Any]:
+    """Rows of texts and bars."""
+    number, mean = say.language.number, part.get("mean", False)
     low, high = (item.low or 0.0, item.high or 1.0) if mean else (0.0, 1.0)
     rows = []
     for row in part["rows"]:
@@ -443,7 +457,7 @@ def _drawn(part: Mapping[str, Any], asked: Questionnaire, say: Texts) -> dict[st
                 "bar": [round(300 * end, 1) for end in ends],
             }
         )
-    return {"text": item.text, "reports": part["reports"], "rows": rows, "why": part.get("why", "")}
+    return {"rows": rows}
 
 
 def _made_up(part: Mapping[str, Any], item: Any, say: Texts) -> str:

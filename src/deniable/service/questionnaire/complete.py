@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from deniable.run.joint import CELLS_MAX
 from deniable.service.questionnaire.document import LIMITS, WORDS, Item, Questionnaire
-from deniable.service.questionnaire.kinds import LISTED, can_skip, candidates, labels_of, words_of
+from deniable.service.questionnaire.kinds import LISTED, can_join, can_skip, candidates, labels_of, words_of
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.box import sets_up_to
+from deniable_client.kernels.dealt import PARTS_MAX
 from deniable_client.texts import labels_fault, text_fault
 
 __all__ = ["Fault", "cautions", "problems"]
@@ -31,7 +34,9 @@ class Fault:
 
 def problems(asked: Questionnaire, today: date | None = None) -> list[Fault]:
     """Everything that keeps it from being opened, in the order of the form."""
-    return [*_head(asked), *_questions(asked), *_when(asked, today), *_groups(asked), *_translations(asked)]
+    asks = list(_questions(asked))
+    joint = _together(asked) if not asks else ()  # what is wrong with a question alone comes first
+    return [*_head(asked), *asks, *joint, *_when(asked, today), *_groups(asked), *_translations(asked)]
 
 
 def _head(asked: Questionnaire) -> Iterator[Fault]:
@@ -73,6 +78,30 @@ def _questions(asked: Questionnaire) -> Iterator[Fault]:
         yield from wrong
         if item.mechanism and not wrong:
             yield from _mechanism(item, where, candidates(item, words, asked.protection))
+
+
+def _together(asked: Questionnaire) -> Iterator[Fault]:
+    """Blocks of questions that are asked together: whose tables a collector can count and people can read."""
+    words = words_of(asked, asked.language)
+    sizes = {item.name: len(labels_of(item, words)) for item in asked.questions if can_join(item)}
+    seen: set[str] = set()
+    for number, block in enumerate(asked.together, start=1):
+        where = f"b.{number}"
+        odd = [name for name in block if name not in sizes]
+        if not 2 <= len(block) <= LIMITS["block"]:
+            yield Fault(where, "fault.together", {"n": LIMITS["block"]})
+        elif odd:
+            yield Fault(where, "fault.together.kind", {"question": asked.item(odd[0]).text})
+        elif seen.intersection(block):
+            yield Fault(where, "fault.together.twice", {"question": asked.item(seen.intersection(block).pop()).text})
+        else:
+            one, two = sorted(sizes[name] for name in block)[-2:]
+            if one * two > CELLS_MAX:
+                yield Fault(where, "fault.together.cells", {"n": one * two, "most": CELLS_MAX})
+        seen.update(block)
+    tables = sum(math.comb(len(block), 2) for block in asked.together)
+    if len(asked.questions) + tables > PARTS_MAX:
+        yield Fault("together", "fault.together.many", {"n": PARTS_MAX})
 
 
 def _answers(item: Item, where: str, labels: Sequence[str]) -> Iterator[Fault]:

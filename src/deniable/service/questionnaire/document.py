@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from typing import Any
 
@@ -27,6 +27,8 @@ LIMITS = {
     "options": 4096,
     "ticks": 64,
     "groups": 8,
+    "blocks": 32,
+    "block": 6,
     "values": 254,
     "languages": 40,
     "mechanism": 40,
@@ -103,6 +105,8 @@ class Questionnaire:
     words: Mapping[str, str] = field(default_factory=dict)
     """Yes, no, "I prefer not to say" and "something else" in the language, where the catalogue has no words for it."""
     groups: tuple[Group, ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
+    """Questions that are asked together, by their names: each two of a block get a table of two."""
     opens: str = ""
     """The first day; the day of opening if left out."""
     days: int = 7
@@ -124,6 +128,13 @@ class Questionnaire:
         if found is None:
             raise ParameterError(f"there is no question {name!r} in this questionnaire.")
         return found
+
+    def asking(self, names: Iterable[str]) -> Questionnaire:
+        """The same with some of its questions only, by their names; what is not asked is in no block."""
+        kept = set(names)
+        blocks = (tuple(name for name in block if name in kept) for block in self.together)
+        items = tuple(item for item in self.questions if item.name in kept)
+        return replace(self, questions=items, together=tuple(block for block in blocks if len(block) > 1))
 
 
 # ---- reading
@@ -148,6 +159,7 @@ def read(source: str | bytes | Mapping[str, Any]) -> Questionnaire:
         language=_tag(document.get("language", "en"), "language"),
         questions=items,
         groups=groups,
+        together=_blocks(document.get("together", []), [item.name for item in items]),
         translations=_translations(document.get("translations", {})),
         words=_words(document.get("words", {}), "words"),
         opens=_day(opens) if opens else "",
@@ -211,6 +223,18 @@ def _group(given: object, usual: str) -> Group:
         values=values,
         shares=tuple(_number(share, "share of a group", 1e-6, 1.0) for share in shares),
     )
+
+
+def _blocks(given: object, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Questions that are asked together, by their names; which of them can be, is for `problems` to say."""
+    found = []
+    for block in _list(given, "together", LIMITS["blocks"]):
+        listed = _list(block, "a block of together", LIMITS["questions"])
+        for name in listed:
+            _need(name in names, "a name in together", f"one of the questions {', '.join(names)}", name)
+        _need(len(set(listed)) == len(listed), "names in a block of together", "different", listed)
+        found.append(tuple(listed))
+    return tuple(found)
 
 
 def _translations(given: object) -> Mapping[str, Translated]:
@@ -338,6 +362,7 @@ def written(asked: Questionnaire) -> dict[str, Any]:
     plain = asdict(asked)
     plain["questions"] = [_short(item, Item(name=item["name"])) for item in plain["questions"]]
     plain["groups"] = [_short(group, Group(name=group["name"])) for group in plain["groups"]]
+    plain["together"] = [list(block) for block in asked.together]
     plain["translations"] = {tag: _short(texts, Translated()) for tag, texts in plain["translations"].items()}
     usual = Questionnaire()
     return {"questionnaire": VERSION} | {

@@ -14,7 +14,7 @@ from deniable.service.questionnaire.document import WORDS, Item, Questionnaire
 from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
 
-__all__ = ["LISTED", "can_skip", "candidates", "cost", "described", "labels_of", "relevant", "words_of"]
+__all__ = ["LISTED", "can_join", "can_skip", "candidates", "cost", "described", "labels_of", "relevant", "words_of"]
 
 ORDERED_SMALL = 7
 """Answers in an order up to which each is asked for by itself; more of them are asked in ranges."""
@@ -41,6 +41,11 @@ def can_skip(item: Item) -> bool:
     """Whether "I prefer not to say" can be an answer of its own."""
     small = item.kind == "ordered" and len(item.options) <= ORDERED_SMALL
     return small or item.kind in ("yes-no", "one", "rating")
+
+
+def can_join(item: Item) -> bool:
+    """Whether it can be asked together with others: each answer by itself, all protected, by the usual mechanism."""
+    return can_skip(item) and not item.sensitive and not item.mechanism and item.weight == 1
 
 
 def labels_of(item: Item, words: Mapping[str, str], options: tuple[str, ...] | None = None) -> list[str]:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 from deniable.plan.survey import Survey, survey
@@ -16,7 +17,7 @@ from deniable.service.questionnaire.document import Item, Questionnaire
 from deniable.service.questionnaire.kinds import cost, described, relevant, words_of
 from deniable.service.tasks import DEVICE_YEAR
 
-__all__ = ["GRADES", "Known", "Outlook", "level_of", "noncentrality", "outlook", "sure"]
+__all__ = ["GRADES", "Crossed", "Known", "Outlook", "level_of", "noncentrality", "outlook", "sure"]
 
 Z = 1.96
 CAUTION = 0.7
@@ -59,6 +60,14 @@ class Known:
         return math.ceil(points / step - 1e-9) * step / 100
 
 
+@dataclass(frozen=True, slots=True)
+class Crossed(Known):
+    """How well a cell of the table of two questions will be known; `question` is the first of them."""
+
+    other: str
+    cells: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
     """What will come of a questionnaire; made by `outlook`."""
@@ -76,10 +85,11 @@ class Outlook:
     """The same at half of them."""
     groups: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def shares(self) -> Mapping[str, float]:
-        """The share of the people that each question is asked of (Q3)."""
-        return dict(zip(self.survey.names, self.survey.shares, strict=True))
+        """The share of the people whose reports tell of each question (Q3)."""
+        found: Mapping[str, float] = self.survey.properties()["shares"]
+        return found
 
     @property
     def answers(self) -> float:
@@ -93,7 +103,7 @@ class Outlook:
 
     def _known(self, item: Item, part: float = 1.0) -> Known:
         reports = self.answers * self.shares[item.name] * part
-        answers = self.survey.mechanisms[self.survey.names.index(item.name)].k
+        answers = self.survey.questions[self.survey.names.index(item.name)].k
         half = Z * math.sqrt(self.costs[item.name] / reports)
         return Known(item.name, reports, half, relevant(item, answers))
 
@@ -103,12 +113,31 @@ class Outlook:
 
     def alone(self, known: Known) -> Known:
         """How well a question would be known if it were the only one."""
-        reports = known.reports / self.shares[known.question]
-        return replace(known, reports=reports, half=known.half * math.sqrt(self.shares[known.question]))
+        found: Known = _bare(self.asked.asking([known.question])).known[0]
+        return found
+
+    @cached_property
+    def crossed(self) -> tuple[Crossed, ...]:
+        """How well the cells of each table of two questions will be known, in one window."""
+        shares = dict(zip(self.survey.parts, self.survey.shares, strict=True))
+        sizes, found = {question.name: question.k for question in self.survey.questions}, []
+        for (one, two), variance in self.survey.worst.cells.items():
+            cells = sizes[one] * sizes[two]
+            about = next(share for part, share in shares.items() if set(self.survey.about(part)) == {one, two})
+            half = Z * math.sqrt(variance / self.answers)
+            found.append(Crossed(one, self.answers * about, half, min(0.1, 1 / cells), two, cells))
+        return tuple(found)
+
+    def apart(self, names: Sequence[str]) -> tuple[Known, ...]:
+        """How well these questions would be known if they were not asked together."""
+        blocks = tuple(block for block in self.asked.together if not set(block) & set(names))
+        return tuple(each for each in _bare(replace(self.asked, together=blocks)).known if each.question in names)
 
     @cached_property
     def gain(self) -> float:
-        """The part of the errors that would go if some questions were asked together, in one report; 0 if none."""
+        """The part of the errors that would go if some were asked in one report, without tables; 0 if none."""
+        if self.asked.together:
+            return 0.0
         words = words_of(self.asked, self.asked.language)
         items = {item.name: described(item, words, self.asked.protection) for item in self.asked.questions}
         weights = {item.name: item.weight for item in self.asked.questions}
@@ -122,8 +151,8 @@ class Outlook:
 
     @property
     def grade(self) -> str:
-        """The word for the whole: that of the worst question."""
-        return self.worst.grade
+        """The word for the whole: that of the worst question, or of the worst table."""
+        return max((self.worst, *self.crossed), key=lambda each: each.half / each.relevant).grade
 
     # ---- budgets (Q6): what a device spends on one collector in a year is a place
 
@@ -175,7 +204,10 @@ class Outlook:
 
     @cached_property
     def people_needed(self) -> int:
-        """Answers in a window with which every question is usable."""
+        """Answers in a window with which every question is usable, and every table."""
+        if self.crossed:
+            worst = max((each.half / each.relevant) ** 2 for each in (*self.known, *self.crossed))
+            return math.ceil(self.answers * worst - 1e-9)
         found = {each.question: each.relevant for each in self.known}
         return math.ceil(sum(c * (Z / found[name]) ** 2 for name, c in self.costs.items()) - 1e-9)
 
@@ -210,10 +242,9 @@ class Outlook:
         """The questions that would be usable if nothing else were asked: the longest beginning of them, by cost."""
         order = sorted(self.asked.questions, key=lambda item: self.costs[item.name] / self._known(item).relevant ** 2)
         for count in range(len(order) - 1, 0, -1):
-            kept = {item.name for item in order[:count]}
-            items = tuple(item for item in self.asked.questions if item.name in kept)
-            if _bare(replace(self.asked, questions=items)).grade in ("good", "usable"):
-                return tuple(item.name for item in items)
+            few = self.asked.asking(item.name for item in order[:count])
+            if _bare(few).grade in ("good", "usable"):
+                return tuple(item.name for item in few.questions)
         return ()
 
     @property
@@ -231,11 +262,13 @@ class Outlook:
                     break
         return found
 
-    @property
+    @cached_property
     def suggestions(self) -> list[tuple[str, dict[str, Any]]]:
         """What would make it usable, in the order in which it is to be tried; each a name with its numbers."""
         found: list[tuple[str, dict[str, Any]]] = []
         if self.grade not in ("good", "usable"):
+            if self.asked.together and _bare(replace(self.asked, together=())).grade in ("good", "usable"):
+                found.append(("apart", {"names": tuple(name for block in self.asked.together for name in block)}))
             if len(self.asked.questions) > 1 and self.fewer:
                 found.append(("questions", {"names": self.fewer}))
             found += [("ticks", {"names": (name,), "n": most}) for name, most in self.fewer_ticks.items()]
@@ -273,20 +306,34 @@ def _bare(asked: Questionnaire) -> Outlook:
     words = words_of(asked, asked.language)
     items = {item.name: described(item, words, asked.protection) for item in asked.questions}
     weights = {item.name: item.weight for item in asked.questions}
-    made = survey(items, epsilon=asked.protection, weights=weights, scheme="one")
+    made = _survey(asked, items, weights)
     later = asked.later
     if later is None:
         later = int(_fits(2 * asked.protection * asked.windows))
     return Outlook(
         asked=asked,
         survey=made,
-        costs={question.name: cost(question) for question in made.questions},
+        costs=_costs(made),
         later=later,
         min_batch=_BATCHES[0],
         chance=0.0,
         chance_half=0.0,
         groups={group.name: group_shares(group.values, group.shares) for group in asked.groups},
     )
+
+
+def _survey(asked: Questionnaire, items: Mapping[str, Any], weights: Mapping[str, float]) -> Survey:
+    """Who is asked what: one question, or two of those that are asked together."""
+    tables = [pair for block in asked.together for pair in combinations(block, 2)]
+    how: dict[str, Any] = {"tables": tables} if tables else {"scheme": "one"}
+    return survey(items, epsilon=asked.protection, weights=weights, **how)
+
+
+def _costs(made: Survey) -> dict[str, float]:
+    """(Q1), by question; of those that are asked together from what all reports tell of them."""
+    found = {question.name: cost(question) for question in made.questions}
+    shares = made.properties()["shares"]
+    return found | {name: shares[name] * variance for name, variance in made.worst.questions.items()}
 
 
 def group_shares(values: Sequence[str], shares: Sequence[float]) -> tuple[float, ...]:
@@ -308,9 +355,9 @@ def _answers(asked: Questionnaire) -> float:
 
 
 def _cells(found: Outlook) -> list[float]:
-    """The shares of the people in everything that is to be published in a window: questions, and their groups."""
+    """The shares of the people in everything that is to be published in a window: parts, and their groups."""
     parts = [1.0, *(part for each in found.groups.values() for part in each)]
-    return [share * part for share in found.shares.values() for part in parts]
+    return [share * part for share in found.survey.shares for part in parts]
 
 
 def _chance(found: Outlook, batch: int, caution: float) -> float:

@@ -63,9 +63,11 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
         item = asked.item(each.question)
         title = f"{_isolated(item.text, asked.language, say)} – " if len(asked.questions) > 1 else ""
         told.append(f"{title}{_about(each, item, say)} ({say('out.grade.' + each.grade)})")
+    told += _crossed(found, say)
     told += [say("out.ticked")] if any(item.kind == "several" for item in asked.questions) else []
     if len(asked.questions) > 1:
-        told += [say("out.dealt", n=len(asked.questions)), *_price(found, say)]
+        dealt = "out.dealt.some" if asked.together else "out.dealt"
+        told += [say(dealt, n=len(asked.questions)), *_price(found, say)]
     percent = say.language.share(100 * sure(asked.protection))
     told.append(say("out.protection", level=say(f"level.{level_of(asked.protection)}"), percent=percent))
     if asked.windows > 1:
@@ -85,6 +87,22 @@ def lines(found: Outlook, min_batch: int | None = None, tag: str = "en") -> dict
     warned = [in_words(fault, say) for fault in cautions(asked)]
     warned += [say("out.rough")] if batch < 100 else []
     return {"told": told, "cautions": warned + ways(found, say), "grade": found.grade, "possible": found.possible}
+
+
+def _crossed(found: Outlook, say: Texts) -> list[str]:
+    """What asking together gives, a table of each two questions, and what it costs against dealing them one by one."""
+    asked, told = found.asked, []
+    for block in asked.together:
+        tables = [each for each in found.crossed if each.question in block]
+        worst = max(tables, key=lambda each: each.half / each.relevant)
+        names = [_isolated(asked.item(name).text, asked.language, say) for name in block]
+        table = {"points": 100 * worst.rounded, "n": worst.cells, "grade": say("out.grade." + worst.grade)}
+        told.append(say("out.block", count=len(tables), tables=len(tables), questions=names, **table))
+        own = max((each for each in found.known if each.question in block), key=lambda each: each.half)
+        apart = max(found.apart(block), key=lambda each: each.half)
+        points = {"half": 100 * own.rounded, "apart": 100 * apart.rounded}
+        told.append(say("out.block.price", **points))
+    return told
 
 
 def _price(found: Outlook, say: Texts) -> list[str]:
@@ -113,7 +131,7 @@ def ways(found: Outlook, say: Texts) -> list[str]:
         return [*told, say("out.way.protection", epsilon=out["protection"]), say("out.way.apart")]
     told = []
     for name, values in found.suggestions:
-        if name in ("questions", "ticks"):
+        if name in ("apart", "questions", "ticks"):
             values |= {"names": [asked.item(each).text for each in values["names"]]}
         elif name == "windows":
             values = {}
