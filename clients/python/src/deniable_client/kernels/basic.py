@@ -64,9 +64,7 @@ class Response(Base):
     def reports(self) -> tuple[int, int]:
         return 1, self.k - 1
 
-    @property
-    def least(self) -> int:
-        return favoured(self)
+    least = property(favoured)
 
     @property
     def law(self) -> OneOf:
@@ -121,9 +119,7 @@ class Subset(Base):
     def levels(self) -> tuple[int, int]:
         return self.size, self.k - self.size
 
-    @property
-    def least(self) -> int:
-        return favoured(self)
+    least = property(favoured)
 
     @property
     def favours(self) -> int:

@@ -64,9 +64,7 @@ class Box(Base):
         own = prod(self.shape)
         return own, self.k - own
 
-    @property
-    def least(self) -> int:
-        return favoured(self)
+    least = property(favoured)
 
     @property
     def favours(self) -> int:

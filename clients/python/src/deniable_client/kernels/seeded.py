@@ -115,9 +115,7 @@ class Balanced(Hashing):
         ok = isinstance(self.g, int) and 2 <= self.g <= self.k
         require(ok, "g", self.g, f"an integer from 2 to k = {self.k}", "More blocks than items would be empty.")
 
-    @property
-    def least(self) -> int:
-        return favoured(self)
+    least = property(favoured)
 
     def place(self, x: int, coin: int) -> int:
         """See `Hashing.place`: the block of the value's position."""

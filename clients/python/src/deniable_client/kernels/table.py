@@ -49,7 +49,7 @@ class Written:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
+        """Bytes of a report."""
         return uint_width(self.outputs)
 
     def randomise(self, x: int, words: Words) -> bytes:
