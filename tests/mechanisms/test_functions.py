@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -67,7 +68,7 @@ def test_programs_are_followed_exactly() -> None:
         (lambda x, rng: round(rng.normal(), 1), "rng.normal"),
         (lambda x, rng: int(rng.random() * 4), "TypeError"),
         (many, "more than 24 times"),
-        (lambda x, rng: [x], "unhashable"),
+        (lambda x, rng: [x], "of the type list: tuples can"),
     ],
 )
 def test_what_cannot_be_followed_says_why(program: Any, told: str) -> None:
@@ -126,6 +127,26 @@ def test_what_cannot_be_followed_is_measured() -> None:
         dn.Mechanism.from_functions(many, lambda report: report, k=32)
 
 
+def test_what_is_drawn_from_elsewhere_is_not_followed() -> None:
+    """Its chances would be those of one moment: a program that leaks could look as if it were proved."""
+    own = np.random.default_rng(1)
+    calls = itertools.count()
+
+    def elsewhere(value: int, rng: Any) -> int:
+        return value if own.random() < 0.8 else int(rng.integers(K))
+
+    def changing(value: int, rng: Any) -> int:
+        return value if rng.random() < 0.5 or next(calls) > 40 else int(rng.integers(K))
+
+    def more(value: int, rng: Any) -> int:
+        return int(rng.integers(K)) if next(calls) % 2 else value
+
+    for program in (elsewhere, changing, more):
+        m = dn.Mechanism.from_functions(program, one, k=K, epsilon=1.0)
+        assert "all must be drawn from rng" in m.untraced, program
+        assert not dn.audit(m).holds
+
+
 def test_real_reports_are_refused_everywhere() -> None:
     m = dn.Mechanism.from_functions(keep, one, k=K, name="mine")
     for call in (lambda: m.privatize([0]), lambda: m.privatize([0], rng=dn.secure())):
@@ -149,8 +170,11 @@ def test_studies_take_code() -> None:
     ("given", "told"),
     [
         ({"perturb": 3}, "perturb must be a function"),
-        ({"supports": lambda report: [99]}, "supports must give whole numbers from 0 to 3"),
-        ({"supports": lambda report: ["a"]}, "supports must give whole numbers"),
+        ({"supports": lambda report: [99]}, "supports must give a list of whole numbers from 0 to 3"),
+        ({"supports": lambda report: ["a"]}, "supports must give a list of whole numbers"),
+        ({"supports": lambda report: 2}, "supports must give a list of whole numbers from 0 to 3"),
+        ({"perturb": lambda value: value}, "perturb must be a function of a number .*, got TypeError for the value 0"),
+        ({"perturb": lambda value, rng: [value]}, "as they are of the type list: tuples can"),
         ({"supports": lambda report: [0]}, "does not treat all items alike"),
         ({"perturb": lambda x, rng: x}, "epsilon must be finite"),
         ({"k": None}, "domain must be given by exactly one of"),

@@ -139,6 +139,27 @@ def test_people_may_be_given_as_numbers_of_answers() -> None:
             dn.study([coin], [coin.epsilon], data=wrong, k=2, runs=2)
 
 
+def test_people_without_a_value_are_refused() -> None:
+    for wrong, told in (
+        (None, "data must be a population"),
+        ([0, float("nan")], "none at position 1"),
+        (["a", None], "1"),
+    ):
+        with pytest.raises(dn.ParameterError, match=told):
+            dn.study("grr", [1.0], data=wrong, runs=2)
+
+
+def test_own_metrics_give_one_number_or_none(tmp_path: Path) -> None:
+    unknown = {"x": lambda value, truth: float("nan")}
+    found = dn.study("grr", [1.0], k=4, n=100, runs=2, metrics=unknown, resume=tmp_path / "study.jsonl")
+    again = dn.study("grr", [1.0], k=4, n=100, runs=2, metrics=unknown, resume=tmp_path / "study.jsonl")
+    assert found.rows() == again.rows()
+    assert found.rows()[0]["x"] is None
+    for odd in (lambda value, truth: value, lambda value, truth: "hi", lambda value, truth: float("inf")):
+        with pytest.raises(dn.ParameterError, match="metric mine must be a function that gives one number"):
+            dn.study("grr", [1.0], k=4, n=100, runs=2, metrics={"mine": odd})
+
+
 def test_other_questions() -> None:
     means = dn.study([("duchi", {"interval": "0,1"})], [2.0], data="uniform", n=500, runs=2)
     make = lambda: dn.mechanism("duchi", epsilon=2.0, interval="0,1")  # noqa: E731

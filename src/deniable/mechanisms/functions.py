@@ -167,9 +167,10 @@ class Functions(Mechanism):
     def supported(self, output: Any) -> Any:
         """The same as truth values, one for each item."""
         found = np.zeros(self.k, np.bool_)
-        items = np.asarray(list(self.supports(output)))
-        if items.size and (items.dtype.kind not in "iu" or items.min() < 0 or items.max() >= self.k):
-            need = f"whole numbers from 0 to {self.k - 1}, the items that a report supports"
+        given = self.supports(output)
+        items = np.asarray(list(given) if isinstance(given, Iterable) else given)
+        if items.ndim != 1 or (items.size and not _within(items, self.k)):
+            need = f"a list of whole numbers from 0 to {self.k - 1}, the items that a report supports"
             raise ParameterError(f"supports must give {need}, got {show(items.tolist())}.")
         if items.size:
             found[items] = True
@@ -289,6 +290,10 @@ class Functions(Mechanism):
         return Guess(float((self.chances * pi[:, None]).max(axis=0).sum()), blind)
 
 
+def _within(items: Any, k: int) -> bool:
+    return bool(items.dtype.kind in "iu" and items.min() >= 0 and items.max() < k)
+
+
 def _same(name: str, whose: str, chances: FloatArray, mean: float, n: float) -> None:
     spread = _stderr(mean, n) or math.inf
     far = int(np.abs(chances - mean).argmax())
@@ -330,6 +335,7 @@ def from_functions(
     try:
         traced, outputs = _trace(perturb, domain.k)
     except UntraceableError as error:
+        _try(perturb, seed)
         hint = "It cannot be found: the program could not be followed. Say what you claim, e.g. epsilon=1."
         require(epsilon is not None, "epsilon", epsilon, f"given, because {error}", hint)
         return Functions(epsilon=epsilon, domain=domain, untraced=str(error), **own)  # type: ignore[arg-type]
@@ -342,6 +348,16 @@ def from_functions(
         hint = "Some report rules a value out; say what you claim, e.g. epsilon=1, to simulate it all the same."
         require(math.isfinite(epsilon), "epsilon", epsilon, "finite", hint)
     return Functions(epsilon=epsilon, domain=domain, traced=channel, rows=rows.astype(np.int64), **own)
+
+
+def _try(perturb: Callable[[int, Any], Hashable], seed: int) -> None:
+    """`ParameterError` if a program that cannot be followed does not run at all."""
+    try:
+        perturb(0, simulation(seed).generator())
+    except Exception as error:
+        need = "a function of a number from 0 to k-1 and a generator that gives a report back"
+        got = f"{type(error).__name__} for the value 0: {error}"
+        raise ParameterError(f"perturb must be {need}, got {got}.", "See the error before this one.") from error
 
 
 def _trace(perturb: Callable[[int, Any], Hashable], k: int) -> tuple[Channel, list[Hashable]]:

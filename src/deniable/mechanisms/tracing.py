@@ -19,6 +19,11 @@ _FORKS, _LONG = 50_000, 24
 """Branches that are taken for one value in all, and on one way: what takes more is over too late."""
 
 
+_ELSEWHERE = "it does not always do the same with the same draws: all must be drawn from rng"
+_AGAIN = 16
+"""Times that a program is run again for each value at least: with the same draws it must do the same."""
+
+
 class UntraceableError(Exception):
     """A program does something of which the exact chances are not known here, or has too many ways to go."""
 
@@ -32,15 +37,31 @@ def chances_of(program: Callable[[int, Any], Hashable], value: int) -> dict[Hash
     {0: Fraction(3, 4), 1: Fraction(1, 4)}
     """
     found: dict[Hashable, Fraction] = {}
+    ways: list[tuple[list[int], Hashable]] = []
     for path in _paths():
-        try:
-            output = program(value, path)
-            found[output] = found.get(output, Fraction(0)) + math.prod(path.taken, start=Fraction(1))
-        except UntraceableError:
-            raise
-        except Exception as error:  # it may do with numbers what cannot be done with branches
-            raise UntraceableError(f"{type(error).__name__}: {error}") from error
+        output = _run(program, value, path)
+        found[output] = found.get(output, Fraction(0)) + math.prod(path.taken, start=Fraction(1))
+        ways.append((list(path.script), output))
+    for script, output in ways * -(-_AGAIN // len(ways)):
+        again = _Branches(script)
+        if _run(program, value, again) != output or again.script != script:
+            raise UntraceableError(_ELSEWHERE)
     return found
+
+
+def _run(program: Callable[[int, Any], Hashable], value: int, path: _Branches) -> Hashable:
+    try:
+        output = program(value, path)
+    except UntraceableError:
+        raise
+    except Exception as error:  # it may do with numbers what cannot be done with branches
+        raise UntraceableError(f"{type(error).__name__}: {error}") from error
+    try:
+        hash(output)
+    except TypeError as error:
+        told = f"its reports cannot be compared, as they are of the type {type(output).__name__}: tuples can"
+        raise UntraceableError(told) from error
+    return output
 
 
 def _paths() -> Iterator[_Branches]:
@@ -51,6 +72,8 @@ def _paths() -> Iterator[_Branches]:
         path = _Branches(script)
         yield path
         script, widths = path.script, path.widths
+        if len(script) != len(widths):
+            raise UntraceableError(_ELSEWHERE)
         spent += len(script)
         while script and script[-1] + 1 == widths[-1]:
             script.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,7 +11,7 @@ from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, is_whole, meant, require, show
 from deniable.estimate.scores import f1_top, mean_absolute, mean_square, ncr_top, ndcg_top, wasserstein
 
-__all__ = ["GUESS", "LOSS", "METRICS", "Metric", "OwnMetric", "metrics_of"]
+__all__ = ["GUESS", "LOSS", "METRICS", "Metric", "OwnMetric", "metrics_of", "number_of"]
 
 OwnMetric: TypeAlias = Callable[[FloatArray, FloatArray], float]
 """A metric of one's own: from the estimated and the true numbers to a number."""
@@ -89,6 +90,18 @@ def metrics_of(given: object, usual: str) -> tuple[tuple[Metric, ...], Mapping[s
     twice = sorted({name for name in names if names.count(name) > 1})
     require(not twice, "metrics", twice, "different from each other", "Name functions: metrics={'mine': function}.")
     return tuple(named), own
+
+
+def number_of(name: str, function: OwnMetric, value: FloatArray, truth: FloatArray) -> float | None:
+    """What a function of somebody's own makes of a run; None where it says that it is not known (NaN)."""
+    found = function(value, truth)
+    try:
+        number = float(found)
+    except (TypeError, ValueError):
+        number = math.inf
+    need = "a function that gives one number, or NaN where it is not known"
+    require(abs(number) != math.inf, f"metric {name}", found, need)
+    return None if number != number else number
 
 
 def _named(text: str) -> Metric:

@@ -12,8 +12,9 @@ import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.values import cells_of as values_of
+from deniable.core.values import is_missing
 from deniable.datasets.population import Population
-from deniable.errors import ParameterError, is_whole, require
+from deniable.errors import InWords, ParameterError, is_whole, require
 from deniable.mechanisms.entry import RELEASE
 from deniable.run.files import Progress
 from deniable.run.layout import Layout
@@ -21,7 +22,7 @@ from deniable.run.questions import Question
 from deniable.run.studies.study import PEOPLE, check_study
 from deniable.run.sweep.cells import Cell, Job, cells_of, question_for
 from deniable.run.sweep.journal import Done
-from deniable.run.sweep.metrics import LOSS, Metric, OwnMetric, metrics_of
+from deniable.run.sweep.metrics import LOSS, Metric, OwnMetric, metrics_of, number_of
 from deniable.run.sweep.result import Sweep
 from deniable.run.sweep.workers import done, usual
 
@@ -116,9 +117,14 @@ def _people(data: Any) -> str | Population:
         return data
     if isinstance(data, os.PathLike):
         return str(Path(data))
-    cells = values_of(data)
     hint = "For example data='zipf', a Population, or a list with the value of every person."
+    require(data is not None, "data", data, "a population, its name, or people's values", hint)
+    cells = values_of(data)
     require(cells.size > 0, "data", data, "a population, its name, or people's values", hint)
+    lost = next((i for i, cell in enumerate(cells.tolist()) if is_missing(cell)), None)
+    require(
+        lost is None, "data", InWords(f"none at position {lost}"), "a value for every person", "Leave such people out."
+    )
     found, counts = np.unique(np.asarray([str(value) for value in cells.tolist()]), return_counts=True)
     names: list[str] = found.tolist()
     order = sorted(range(len(names)), key=lambda i: (_number(names[i]), names[i]))
@@ -207,7 +213,7 @@ def _work(
         i, job = jobs[number]
         for row in rows:
             value, truth = (np.array(row.pop(name, ())) for name in ("value", "truth"))
-            row |= {name: float(function(value, truth)) for name, function in own.items()}
+            row |= {name: number_of(name, function, value, truth) for name, function in own.items()}
         journal.add(i, job.only[0], rows, closed)
         ready += len(job.only)
         if progress is not None:
