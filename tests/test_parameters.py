@@ -337,7 +337,7 @@ WHY_NOT: Mapping[str, str] = {
     "promise.space": "a file of places: tests/core/test_promise.py",
     "Survey.privatize.assigned": "tests/survey/test_survey.py",
     "Survey.pooled": "tests/survey/test_survey.py",
-    "Survey.table": "tests/survey/test_tables.py",
+    "Survey.table": "takes what it is about by place: tests/mechanisms/test_edges.py",
     "rng": "reports differ each time: tests/randomness",
 }
 """Functions, parameters of one, or names of parameters that are not tried here, and why."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
 import pytest
 
 import deniable as dn
+from deniable.cli import service_tasks
 from deniable.cli.service_tasks import _printable
 from deniable.mechanisms.registry import from_design
 from deniable.service.store import open_store
@@ -377,3 +379,12 @@ def test_serve_says_which_extra_is_missing(run, monkeypatch):
     done = run("serve", *DB)
     assert done.code == 2
     assert "deniable[service]" in done.err
+
+
+def test_a_task_is_a_week_long_and_its_last_day_counts(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(service_tasks, "today", lambda: date(2026, 11, 16))
+    assert new(run, tmp_path)["task"]["window"] == {"opens": "2026-11-16", "days": 7, "count": 1}
+    for opens, told in (("2026-11-10", False), ("2026-11-09", True)):
+        done = run("task", "new", "--design", design(tmp_path), "--question", opens, "--opens", opens, *DB)
+        assert done.code == 0, done.err
+        assert ("its last day was 2026-11-15" in done.err) is told

@@ -20,6 +20,7 @@ from deniable.service.access.identity import Identity
 from deniable.service.questionnaire.complete import cautions, problems
 from deniable.service.questionnaire.document import Questionnaire, dumped, read, written
 from deniable.service.questionnaire.imports import imported, read_file
+from deniable.service.questionnaire.kinds import can_skip
 from deniable.service.questionnaire.opening import questionnaire_of, task_of
 from deniable.service.questionnaire.telling import in_words
 from deniable_client.task import Task
@@ -482,3 +483,25 @@ def test_xlsform_is_taken_over_and_the_rest_is_listed(tmp_path: Path) -> None:
 def test_broken_workbooks_are_refused(data: bytes) -> None:
     with pytest.raises(DeniableError):
         imported(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "faults"),
+    [
+        ("several", {"options": ["a", "b"], "most": 2}, []),
+        ("several", {"options": ["a", "b"], "most": 3}, ["q1.most"]),
+        ("one", {"options": ["a", "b"], "most": 3}, []),
+        ("rating", {"ends": ["low", "high"]}, []),
+        ("rating", {"ends": ["low", ""]}, ["q1.ends"]),
+        ("rating", {"ends": ["", "high"]}, ["q1.ends"]),
+    ],
+)
+def test_answers_that_a_kind_needs(kind: str, more: dict[str, Any], faults: list[str]) -> None:
+    asked = read(FULL | {"questions": [{"kind": kind, "text": "How?", "name": "q1", **more}], "translations": {}})
+    assert [fault.where.removeprefix("q.") for fault in problems(asked)] == faults
+
+
+def test_seven_steps_can_be_skipped_and_eight_cannot() -> None:
+    for n, able in ((7, True), (8, False)):
+        document = FULL | {"questions": [{"kind": "ordered", "text": "How?", "options": ORDER[:n]}], "translations": {}}
+        assert can_skip(read(document).questions[0]) is able
