@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from client.test_js import _tsc
 from deniable.collect.reports import Reports
 from deniable.mechanisms.base import Mechanism
 from deniable.service.pages import assets
 from deniable_client import Device
 from deniable_client.hashing import split64
 from deniable_client.words import by_shares
-from client.test_js import _tsc
 from pages.browsing import Tab, axe, browser
 
 HERE = Path(__file__).resolve().parents[2] / "docs" / "site" / "playground"
