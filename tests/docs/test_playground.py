@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib import util
@@ -14,14 +16,17 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from client.test_js import _tsc
 from deniable.collect.reports import Reports
 from deniable.mechanisms.base import Mechanism
+from deniable.service.pages import assets
 from deniable_client import Device
 from deniable_client.hashing import split64
 from deniable_client.words import by_shares
 from pages.browsing import Tab, axe, browser
 
 HERE = Path(__file__).resolve().parents[2] / "docs" / "site" / "playground"
+SOURCE = HERE.parents[2] / "clients" / "js" / "src"
 ROBOTS = 10_000
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 
@@ -99,6 +104,16 @@ def test_scripts_ask_for_elements_that_are_there(page: Path) -> None:
     assert len(asked) > 25
 
 
+def test_the_clients_modules_are_those_of_the_client(make: ModuleType) -> None:
+    """As they are written, under their own names; the page adds modules of its own beside them."""
+    found = make.sources()
+    taken = assets.client()
+    assert len(taken) > 60
+    assert {name: found[name] for name in taken} == taken
+    assert all((SOURCE / name.removeprefix("client/")).read_text("utf-8") == text for name, text in taken.items())
+    assert {name for name in found if name not in taken} == {path.name for path in HERE.glob("*.js")} | {"table.js"}
+
+
 def test_the_script_is_plain_and_has_the_clients_modules(page: Path) -> None:
     """One script that is no module; no request, no frame, no worker, no code from text."""
     text = (page.parent / "playground.js").read_text("utf-8")
@@ -132,6 +147,32 @@ def test_the_table_has_every_choice(make: ModuleType) -> None:
                 assert row["q"] == m.support_effective.q
                 if name != "olh" or (k < 8 and epsilon <= 1):
                     assert row["guess"] == pytest.approx(float(m.bulk.channel().asr()), abs=1e-12)
+
+
+TABLE = """/** @typedef {{params: any, kernel: any, p: number, q: number, guess: number}} Row */
+/** @typedef {{title: string, version: number, rows: Record<string, Row[]>}} Own */
+/** @type {{epsilons: number[], least: number, most: number, mechanisms: Record<string, Own>}} */
+export const TABLE = JSON.parse("");
+"""
+"""The types of the table that is made when the site is."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_tsc() is None, reason="types need TypeScript, as in tests/client/test_js.py")
+@pytest.mark.parametrize(("own", "faults"), [("", 0), ("/** @type {number} */ export const wrong = 'text';\n", 1)])
+def test_types_hold(make: ModuleType, tmp_path: Path, own: str, faults: int) -> None:
+    """Those of the page's modules, with the client's; a wrong one would be noticed."""
+    tsc, types = _tsc() or ("", Path())
+    for name, text in (make.sources() | {"table.js": TABLE, "wrong.js": f"{own}export {{}};\n"}).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "client" / "types.js").write_text((SOURCE / "types.js").read_text("utf-8"), "utf-8")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    config = json.loads((SOURCE.parent / "tsconfig.json").read_text("utf-8")) | {"include": ["*.js"]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(config))
+    command = [tsc, "-p", str(tmp_path), "--typeRoots", str(types), "--types", "node"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert len(re.findall(r"^\S.*error TS", done.stdout, re.MULTILINE)) == faults, done.stdout
 
 
 # ---- in a browser

@@ -14,7 +14,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLAIN = frozenset((Path(__file__).parent / "plain.txt").read_text("utf-8").split())
 FIRST = ("index.md", "tutorial.md", "first-steps.md", "tutorial-questionnaire.md")
-SIMPLE = (*FIRST, "epsilon.md", "faq.md", "howto.md", "integers.md")
+SIMPLE = (*FIRST, "epsilon.md", "faq.md", "howto.md", "integers.md", "playground.md")
 LONGEST = 35
 """Words of a sentence that are still read at once."""
 
