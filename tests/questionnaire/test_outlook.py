@@ -187,7 +187,7 @@ def test_nothing_is_withheld_or_silent_without_being_told_before(case: dict[str,
 
 @pytest.mark.slow
 @pytest.mark.turns(3)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(case=CASES, sizes=SIZES)
 def test_nothing_is_withheld_or_silent_in_many_cases(case: dict[str, Any], sizes: list[Any]) -> None:
     check_never_silent(*check_told_before(case, sizes))
