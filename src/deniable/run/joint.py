@@ -11,7 +11,7 @@ from deniable.plan.survey import AskedPart, Told, TwoWay, tell
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 
-__all__ = ["CELLS_MAX", "joint_document"]
+__all__ = ["CELLS_MAX", "joint_document", "told_document"]
 
 CELLS_MAX = 256
 """Of tables with more cells the covariance, which has the square of that, is left to whoever reads their tallies."""
@@ -21,7 +21,11 @@ def joint_document(
     parts: Sequence[AskedPart], tallies: Mapping[int, Tally], *, level: float, target: Target = "reporters"
 ) -> dict[str, Any]:
     """Estimates of all questions and tables of two, from the tallies of some parts by their numbers."""
-    told = tell(parts, tallies)
+    return told_document(parts, tell(parts, tallies), level=level, target=target)
+
+
+def told_document(parts: Sequence[AskedPart], told: Told, *, level: float, target: Target) -> dict[str, Any]:
+    """The same of what is told already."""
     kinds = {part.names[0]: part.mechanism.name for part in parts if part.way == "one"}
     questions = []
     for name, estimate in told.questions.items():

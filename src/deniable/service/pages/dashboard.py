@@ -29,7 +29,8 @@ from deniable.service.pages.render import compressed, desk, html, own_page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
-from deniable.service.results.public import charts_of
+from deniable.service.results.joint import asks, by_question
+from deniable.service.results.public import charts_of, crossed_of
 from deniable.service.results.reading import TARGETS, check_target, estimated, group_name, published
 from deniable.service.results.view import views
 from deniable.service.results.words import software
@@ -94,8 +95,9 @@ async def task(collector: Collector, request: Request) -> Response:
     say = desk(request)
     t = texts("see", say.language.tag)
     wanted = request.query_params.get("error", "")
+    asked, apart = asks(own), await asyncio.to_thread(by_question, own, found, target)
     parts: dict[str, Any] = {
-        "title": own.questions[0].text,
+        "title": asked[0].text,
         "task": own,
         "state": known.row.state,
         "admin": _may(request, Role.ADMINISTRATOR),
@@ -104,18 +106,21 @@ async def task(collector: Collector, request: Request) -> Response:
         "target": target,
         "other": next(each for each in TARGETS if each != target),
         "views": await asyncio.to_thread(_views, own, found, target, t),
+        "crossed": await asyncio.to_thread(
+            lambda: crossed_of(own, found, views(own, found, target, t.language.tag), t)
+        ),
         "alerts": alerts_of(own, found, known.row.state, rejected, collector.believed(), say),
-        "windows": [_window(window, own, target, i == 0, say) for i, window in enumerate(reversed(found))],
+        "windows": [_window(window, own, target, i == 0, say) for i, window in enumerate(reversed(apart))],
         "reports": sum(window.reports for window in found),
         "rejected": sorted(((why.replace("-", ""), n) for why, n in rejected.items()), key=lambda row: -row[1]),
         "alarm": alarm(rejected),
         "doubled": rejected.get("other-body", 0),
-        "compared": [(q.text, await asyncio.to_thread(compared, q, found, say)) for q in own.questions],
+        "compared": [(q.text, await asyncio.to_thread(compared, q, apart, say)) for q in asked],
         "unit": _unit(known),
         "silent": [(q.text, _silent(q, say)) for q in own.questions if own.version > 1 and counted_as(q)],
         "forged": [(q.text, *_forged(m, say)) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
         "wanted": wanted,
-        "needed": _needed(found, wanted, say),
+        "needed": _needed(apart, wanted, say),
         "option": Markup("<code>--missing</code>"),
         "files": _FILES,
         "pictures": _PICTURES,
@@ -149,9 +154,9 @@ def _views(own: Task, found: list[Window], target: Target, t: Texts) -> list[dic
 
 def _window(window: Window, own: Task, target: Target, last: bool, say: Texts) -> dict[str, Any]:
     document, least = window.told(own), own.min_batch
-    questions = []
+    questions, named = [], {one.name: one for one in asks(own)}
     for part in document.get("questions", ()):
-        question = own.question(part["question"])
+        question = named[part["question"]]
         groups = [
             (
                 group_name(group, say),
@@ -160,7 +165,9 @@ def _window(window: Window, own: Task, target: Target, last: bool, say: Texts) -
             for group in part.get("groups", ())
         ]
         whole = told({**part, "estimate": estimated(part, question, target)}, say, least)
-        questions.append((whole, part["state"] == PUBLISHED and part.get("estimate") is not None, groups))
+        questions.append(
+            (whole, part["state"] == PUBLISHED and part.get("estimate") is not None and "tally" in part, groups)
+        )
     first, end = (date.fromisoformat(document[name]) for name in ("from", "to"))
     return {"number": window.number, "state": window.state, "from": first, "to": end,
             "reports": window.reports, "questions": questions, "last": last}  # fmt: skip

@@ -13,6 +13,7 @@ from deniable.service.ingest import NEVER
 from deniable.service.release import PUBLISHED, WITHHELD, Window
 from deniable.service.results.reading import estimate_in, published
 from deniable.service.texts.catalogue import Texts
+from deniable_client.questions import Single
 from deniable_client.task import Question
 
 __all__ = ["alarm", "compared", "needed", "told", "wanted_range"]
@@ -93,7 +94,7 @@ class Compared:
     """Whether differences are in percentage points; those of means are in the unit of the numbers."""
 
 
-def compared(question: Question, windows: Sequence[Window], say: Texts, most: int = 12) -> list[Compared]:
+def compared(question: Question | Single, windows: Sequence[Window], say: Texts, most: int = 12) -> list[Compared]:
     """Each published window with the one before."""
     pairs = _periods(question, windows, say)[:most]
     found = []
@@ -109,7 +110,7 @@ def compared(question: Question, windows: Sequence[Window], say: Texts, most: in
 _Pair = tuple[tuple[str, Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
 
 
-def _periods(question: Question, windows: Sequence[Window], say: Texts) -> list[_Pair]:
+def _periods(question: Question | Single, windows: Sequence[Window], say: Texts) -> list[_Pair]:
     named = [(say("window.name", n=window.number + 1), part) for window, part in published(windows, question.name)]
     return list(zip(named[1:], named[:-1], strict=True))
 

@@ -178,6 +178,18 @@ class Outlook:
         windows = math.floor(DEVICE_YEAR / (times * self.asked.protection) + 1e-9)
         return {"protection": math.floor(1000 * DEVICE_YEAR / (times * self.asked.windows)) / 1000, "windows": windows}
 
+    @property
+    def then(self) -> Mapping[str, tuple[int, Known]]:
+        """The ways out with what they bring: how many people are asked each time, and the question known worst.
+
+        Fewer times; more protection; or other people each time, as many as now in all.
+        """
+        asked, people = self.asked, self.asked.people or 1
+        fewer = people // asked.windows
+        more = _bare(replace(asked, protection=max(0.01, self.ways_out["protection"])))
+        each = _bare(replace(asked, windows=1, people=max(1, fewer)))
+        return {"windows": (people, self.worst), "protection": (people, more.worst), "apart": (fewer, each.worst)}
+
     # ---- changes (Q7)
 
     @cached_property

@@ -8,6 +8,7 @@ from typing import Any
 from deniable.service.questionnaire.complete import Fault, cautions
 from deniable.service.questionnaire.document import Item
 from deniable.service.questionnaire.outlook import Known, Outlook, level_of, sure
+from deniable.service.tasks import DEVICE_YEAR
 from deniable.service.texts.catalogue import Texts, texts
 from deniable.service.texts.languages import direction_of
 
@@ -126,9 +127,14 @@ def ways(found: Outlook, say: Texts) -> list[str]:
     asked = found.asked
     if not found.possible:
         told = [say("out.toomuch", n=asked.windows, used=found.cost)]
-        out = found.ways_out
-        told += [say("out.way.windows", n=int(out["windows"]))] if out["windows"] >= 1 else []
-        return [*told, say("out.way.protection", epsilon=out["protection"]), say("out.way.apart")]
+        out, then = found.ways_out, found.then
+        near = {name: half(known, asked.item(known.question), say) for name, (_, known) in then.items()}
+        times = int(out["windows"])
+        told += [say("out.way.windows", count=times, n=times, half=near["windows"])] if times >= 1 else []
+        told.append(say("out.way.protection", epsilon=out["protection"], half=near["protection"]))
+        if asked.windows > 1 and then["apart"][0] >= 1 and asked.protection <= DEVICE_YEAR:
+            told.append(say("out.way.apart", people=then["apart"][0], half=near["apart"]))
+        return told
     told = []
     for name, values in found.suggestions:
         if name in ("apart", "questions", "ticks"):

@@ -25,13 +25,14 @@ from deniable.service.pages.render import drawn_page, html, page, refused, takes
 from deniable.service.release import PUBLISHED, Window, certificate, forged, tally_of, windows
 from deniable.service.results import svg, words
 from deniable.service.results.flat import FORMS
-from deniable.service.results.reading import tally_in
+from deniable.service.results.joint import by_question, crossings
+from deniable.service.results.reading import published, tally_in
 from deniable.service.results.view import QuestionView, Wording, views
 from deniable.service.texts.catalogue import Texts, texts
 from deniable.service.texts.languages import LANGUAGES, preferred
 from deniable_client.task import Task
 
-__all__ = ["ROWS", "charts_of"]
+__all__ = ["ROWS", "charts_of", "crossed_of"]
 
 _SEVERAL = 5
 """Answers on one chart over time; more get a chart each."""
@@ -85,7 +86,15 @@ def _drawn(known: Known, found: Sequence[Window], tag: str, small: bool, day: An
     task, t = known.intake.task, texts("see", tag)
     shown = views(task, found, "population", tag)
     wording = Wording.of(task, tag)
-    made = [certificate(task, q, m) for q, m in zip(task.questions, known.intake.mechanisms, strict=True)]
+    texts_of = {view.question.name: view.text for view in shown}
+    made = [
+        certificate(task, q, m)
+        | {
+            "asked": " / ".join(texts_of[one.name] for one in q.together or (q,)),
+            "reports": sum(part["reports"] for _, part in published(found, q.name)),
+        }
+        for q, m in zip(task.questions, known.intake.mechanisms, strict=True)
+    ]
     url = f"{site}/r/{task.id}"
     parts: dict[str, Any] = {
         "t": t.html,
@@ -95,11 +104,12 @@ def _drawn(known: Known, found: Sequence[Window], tag: str, small: bool, day: An
         "wording": wording,
         "task": task,
         "views": [charts_of(task, view, shown, t) for view in shown],
-        "reports": sum(moment.reports for view in shown for moment in view.published),
+        "crossed": crossed_of(task, found, shown, t),
+        "reports": sum(each["reports"] for each in made),
         "days": _days(task, shown),
         "level": t.language.share(95),
         "method": words.method(task, shown, made, t, url),
-        "certificates": [_certified(each, view, t) for each, view in zip(made, shown, strict=True)],
+        "certificates": [_certified(each, t) for each in made],
         "citation": words.citation(task, wording.subject, t, url),
         "forged": _forged(known, t),
         "day": day,
@@ -158,6 +168,13 @@ def charts_of(task: Task, view: QuestionView, shown: Sequence[QuestionView], t: 
     return parts
 
 
+def crossed_of(task: Task, windows: Sequence[Window], shown: Sequence[QuestionView], t: Texts) -> list[dict[str, Any]]:
+    """The tables of two of the last window that has some, ready for a template."""
+    said = Wording.of(task, t.language.tag)
+    words_by = {view.question.name: (view.text, said.labels[i] or ()) for i, view in enumerate(shown)}
+    return [words.crossed(table, t) for table in crossings(task, by_question(task, windows, "population"), words_by)]
+
+
 def _largest(view: QuestionView) -> list[int]:
     """Of very many answers those with the largest estimates, largest first; tables have all of them."""
     assert view.last is not None
@@ -208,12 +225,12 @@ def _pairs(view: QuestionView, t: Texts) -> list[tuple[str, str, list[tuple[str,
     return found
 
 
-def _certified(made: Mapping[str, Any], view: QuestionView, t: Texts) -> dict[str, Any]:
+def _certified(made: Mapping[str, Any], t: Texts) -> dict[str, Any]:
     sure = None
     if made["ratio"] is not None:
         top, bottom = map(int, made["ratio"].split("/"))
         sure = t.language.share(-(-1000 * top // (top + bottom)) / 10, 1)
-    return {**made, "text": view.text, "sure": sure, "reports": sum(m.reports for m in view.published)}
+    return {**made, "text": made["asked"], "sure": sure}
 
 
 def _forged(known: Known, t: Texts) -> str:

@@ -18,6 +18,7 @@ from deniable.run.questions import question_of
 from deniable.run.results import Shown
 from deniable.service.release import LEVEL, PUBLISHED, Window
 from deniable.service.texts.catalogue import Texts
+from deniable_client.questions import Single
 from deniable_client.task import Question
 
 __all__ = [
@@ -74,18 +75,20 @@ def _shown(tally: str, labels: Labels, target: Target) -> Mapping[str, Any]:
     return shown_of(tally_in({"tally": tally}), labels, target).document()
 
 
-def estimate_in(part: Mapping[str, Any], question: Question) -> Estimate:
+def estimate_in(part: Mapping[str, Any], question: Question | Single) -> Estimate:
     """The estimate of what was published about a question or a group; it is made once for all who ask."""
-    return _read(part["tally"], question.labels)
+    known: Estimate | None = part.get("found")
+    return _read(part["tally"], question.labels) if known is None else known
 
 
-def estimated(part: Mapping[str, Any], question: Question, target: Target) -> Mapping[str, Any] | None:
+def estimated(part: Mapping[str, Any], question: Question | Single, target: Target) -> Mapping[str, Any] | None:
     """The published estimate as plain data, with intervals for a target; None where there is none.
 
-    For the reporters it is what was published, to the last digit.
+    For the reporters it is what was published, to the last digit. Of questions that are asked together it is there for
+    the target already (`deniable.service.results.joint`).
     """
     known: Mapping[str, Any] | None = part.get("estimate")
-    if known is None or target == known.get("target", "reporters"):
+    if known is None or "found" in part or target == known.get("target", "reporters"):
         return known
     try:
         return _shown(part["tally"], question.labels, target)

@@ -18,8 +18,10 @@ from deniable.estimate.result import Comparison, holm
 from deniable.mechanisms.entry import DIRECTION
 from deniable.run.questions import question_of
 from deniable.service.release import OPEN, PUBLISHED, Window
+from deniable.service.results.joint import asks, by_question
 from deniable.service.results.reading import estimate_in, estimated, group_name
 from deniable.service.texts.catalogue import Texts, texts
+from deniable_client.questions import Single
 from deniable_client.task import Question, Task
 
 __all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "views"]
@@ -81,13 +83,14 @@ class Wording:
     def of(cls, task: Task, tag: str) -> Wording:
         """The author's words in a language that the task has; else as it was written."""
         own: Mapping[str, Any] | None = task.translations.get(tag)
-        asked = task.questions
+        asked = asks(task)
         if own is None:
-            asks, labels = tuple(q.text for q in asked), tuple(q.labels for q in asked)
-            return cls(task.subject, task.purpose, asks, labels, tuple(q.unit for q in asked))
-        told = [
-            part[0] if len(part) == 1 else {"text": "\n".join(one["text"] for one in part)} for part in own["questions"]
-        ]
+            said, labels = tuple(q.text for q in asked), tuple(q.labels for q in asked)
+            return cls(task.subject, task.purpose, said, labels, tuple(q.unit for q in asked))
+        by_name: dict[str, Mapping[str, Any]] = {}
+        for part, each in zip(task.questions, own["questions"], strict=True):
+            by_name |= dict(zip([one.name for one in part.together] or [part.name], each, strict=True))
+        told = [by_name[q.name] for q in asked]
         labels = tuple(
             tuple(each["labels"]) if "labels" in each else q.labels for each, q in zip(told, asked, strict=True)
         )
@@ -99,7 +102,7 @@ class Wording:
 class QuestionView:
     """A question with all that is published about it."""
 
-    question: Question
+    question: Question | Single
     text: str
     unit: str | None
     labels: tuple[str, ...]
@@ -155,8 +158,8 @@ def clear(pvalue: float) -> bool:
 def views(task: Task, windows: Sequence[Window], target: Target, tag: str) -> list[QuestionView]:
     """Every question of a task, in the words of a language."""
     words = Wording.of(task, tag)
-    say = texts("see", tag)
-    made = [_view(task, number, windows, target, words, say) for number in range(len(task.questions))]
+    say, apart = texts("see", tag), by_question(task, windows, target)
+    made = [_view(task, one, number, apart, target, words, say) for number, one in enumerate(asks(task))]
     tested = [view.trend for view in made if view.trend is not None]
     corrected = iter(trends(tested).tolist()) if tested else iter(())
     from dataclasses import replace
@@ -165,9 +168,14 @@ def views(task: Task, windows: Sequence[Window], target: Target, tag: str) -> li
 
 
 def _view(
-    task: Task, number: int, windows: Sequence[Window], target: Target, words: Wording, say: Texts
+    task: Task,
+    question: Question | Single,
+    number: int,
+    windows: Sequence[Window],
+    target: Target,
+    words: Wording,
+    say: Texts,
 ) -> QuestionView:
-    question = task.questions[number]
     parts = [_part(window, question.name) for window in windows]
     told = [None if part is None else estimated(part, question, target) for part in parts]
     moments = tuple(_moment(task, *each) for each in zip(windows, parts, told, strict=True))
@@ -194,7 +202,8 @@ def _view(
     base |= {"span": tuple(last["interval"]) if numbers else None, "note": last.get("note", "")}
     part = parts[place]
     assert part is not None
-    base["circular"] = question_of(last["mechanism"]).name == DIRECTION
+    lone = isinstance(question, Question)  # those that are asked together have shares of answers
+    base["circular"] = lone and question_of(last["mechanism"]).name == DIRECTION
     if base["circular"]:
         return QuestionView(**base, several=False, moments=moments)
     base["several"] = _several(part, question)
@@ -234,7 +243,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _group(group: Mapping[str, Any], question: Question, target: Target, say: Texts) -> GroupView | None:
+def _group(group: Mapping[str, Any], question: Question | Single, target: Target, say: Texts) -> GroupView | None:
     told = estimated(group, question, target)
     if told is None:
         return None
@@ -242,7 +251,7 @@ def _group(group: Mapping[str, Any], question: Question, target: Target, say: Te
     return GroupView(group_name(group, say), group["reports"], _cells(told), joined)
 
 
-def _trend(question: Question, known: Sequence[tuple[Window, Mapping[str, Any] | None]]) -> Trend | None:
+def _trend(question: Question | Single, known: Sequence[tuple[Window, Mapping[str, Any] | None]]) -> Trend | None:
     """The trend over all published windows; none where the design has no unbiased estimates to test."""
     if len(known) < 2:
         return None
@@ -253,14 +262,14 @@ def _trend(question: Question, known: Sequence[tuple[Window, Mapping[str, Any] |
         return None
 
 
-def _several(part: Mapping[str, Any], question: Question) -> bool:
+def _several(part: Mapping[str, Any], question: Question | Single) -> bool:
     try:
         return next(iter(estimate_in(part, question).parts.values())).several
     except DeniableError:  # it is told as it was published
         return False
 
 
-def _compared(part: Mapping[str, Any], question: Question, say: Texts) -> dict[str, Any]:
+def _compared(part: Mapping[str, Any], question: Question | Single, say: Texts) -> dict[str, Any]:
     """One test that all groups are the same, then each two of them."""
     there = [group for group in part.get("groups", ()) if group.get("estimate")]
     named = [(group_name(group, say), group) for group in there[:_MOST_GROUPS]]
@@ -276,7 +285,7 @@ def _compared(part: Mapping[str, Any], question: Question, say: Texts) -> dict[s
     return {"equal": whole, "pairs": tuple(compared)}
 
 
-def _close(part: Mapping[str, Any], question: Question) -> tuple[int, ...]:
+def _close(part: Mapping[str, Any], question: Question | Single) -> tuple[int, ...]:
     """The largest answer, and those that cannot be told from it, by differences within one estimate (Holm)."""
     try:
         found = estimate_in(part, question)

@@ -10,12 +10,14 @@ from typing import Any
 
 from markupsafe import Markup
 
+from deniable.service.results.joint import Crossing
 from deniable.service.results.view import Cell, Moment, QuestionView, clear
 from deniable.service.texts.catalogue import Texts, bdi
 from deniable_client.task import Task
 
 __all__ = [
-    "chance", "citation", "gap", "group_claim", "method", "number", "sentences", "shown", "software", "trend_claim"
+    "chance", "citation", "crossed", "gap", "group_claim", "method", "number", "sentences", "shown", "software",
+    "trend_claim",
 ]  # fmt: skip
 
 _RARE = 0.005
@@ -161,20 +163,44 @@ def _ratio_text(certificate: Mapping[str, Any]) -> str:
     return f"{-(-top * 10_000 // bottom) / 10_000:g}"
 
 
+def crossed(table: Crossing, t: Texts) -> dict[str, Any]:
+    """A table of two questions for a template: what the test says, and each share with its interval."""
+    rows = [
+        (label, [(_share_of(value, t), f"{_share_of(low, t)} – {_share_of(high, t)}") for value, low, high in row])
+        for label, row in zip(table.rows, table.cells, strict=bool(table.cells))
+    ]
+    if not table.cells:
+        claim = t("cross.lacking")
+    elif table.pvalue is None:
+        claim = t("cross.rough")
+    else:
+        claim = t("cross.clear" if clear(table.pvalue) else "cross.none", p=chance(table.pvalue, t))
+    return {"table": table, "claim": claim, "rows": rows}
+
+
+def _share_of(value: float, t: Texts) -> str:
+    return t.language.share(100 * value, 1)
+
+
 def method(
     task: Task, found: Sequence[QuestionView], certificates: Sequence[Mapping[str, Any]], t: Texts, url: str
 ) -> str:
     """The methods paragraph, to paste."""
     who = task.collector or ""
-    n = sum(moment.reports for view in found for moment in view.published)
+    n = sum(known["reports"] for known in certificates)
     last = task.closes - timedelta(1)
     windows = len({moment.number for view in found for moment in view.published})
     said = [t("method.asked", who=who, first=task.opens, last=last, questions=len(found), windows=windows, n=n)]
     if len(found) > 1:
-        said.append(t("method.dealt", shares=" : ".join(str(question.share) for question in task.questions)))
-    for view, known in zip(found, certificates, strict=True):
+        said.append(
+            t(
+                "method.together" if any(q.together for q in task.questions) else "method.dealt",
+                shares=" : ".join(str(question.share) for question in task.questions),
+            )
+        )
+    for known in certificates:
         own = {"mechanism": known["mechanism"], "epsilon": known["epsilon"], "ratio": _ratio_text(known)}
-        said.append(t("method.mixed", question=view.text, **own))
+        said.append(t("method.mixed", question=known["asked"], **own))
     said.append(t("method.population", level=t.language.share(95)))
     said.append(t("method.batch", least=task.min_batch))
     tests = sum(view.trend is not None for view in found)
