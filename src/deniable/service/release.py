@@ -33,7 +33,7 @@ from deniable.service.tasks import counted_as
 from deniable_client.task import Question, Task
 from deniable_client.telling import times
 
-__all__ = ["Window", "copies", "kept_reports", "publish", "tally_of", "voided", "windows"]
+__all__ = ["Window", "asked_part", "copies", "kept_reports", "publish", "tally_of", "voided", "windows"]
 
 LEVEL = 0.95
 """Of the intervals."""
@@ -201,7 +201,7 @@ def _survey(task: Task, made: Sequence[Mechanism], told: Sequence[Mapping[str, A
 
     All of it is computed from the tallies that are published anyway, whole groups of at least the minimum batch.
     """
-    parts = [_asked_part(question, m) for question, m in zip(task.questions, made, strict=True)]
+    parts = [asked_part(question, m) for question, m in zip(task.questions, made, strict=True)]
     kept = {i: part for i, part in enumerate(told) if part["state"] == PUBLISHED}
     found = joint_document(parts, {i: _counted(part) for i, part in kept.items()}, level=LEVEL)
     if not task.strata:
@@ -214,7 +214,7 @@ def _survey(task: Task, made: Sequence[Mechanism], told: Sequence[Mapping[str, A
     return found | {"groups": each}
 
 
-def _asked_part(question: Question, m: Mechanism) -> AskedPart:
+def asked_part(question: Question, m: Mechanism) -> AskedPart:
     """A part of a task with its questions."""
     if not question.together:
         return AskedPart((question.name,), (question.labels or (),), m)

@@ -29,7 +29,8 @@ from deniable.service.pages.render import compressed, desk, html, own_page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
-from deniable.service.results.public import charts_of
+from deniable.service.results.joint import apart, two_of
+from deniable.service.results.public import charts_of, pair_of
 from deniable.service.results.reading import TARGETS, check_target, estimated, group_name, published
 from deniable.service.results.view import views
 from deniable.service.results.words import software
@@ -95,7 +96,7 @@ async def task(collector: Collector, request: Request) -> Response:
     t = texts("see", say.language.tag)
     wanted = request.query_params.get("error", "")
     parts: dict[str, Any] = {
-        "title": own.questions[0].text,
+        "title": own.subject if own.questions[0].together else own.questions[0].text,
         "task": own,
         "state": known.row.state,
         "admin": _may(request, Role.ADMINISTRATOR),
@@ -104,6 +105,7 @@ async def task(collector: Collector, request: Request) -> Response:
         "target": target,
         "other": next(each for each in TARGETS if each != target),
         "views": await asyncio.to_thread(_views, own, found, target, t),
+        "pairs": [pair_of(each, t) for each in await asyncio.to_thread(two_of, own, found, t.language.tag)],
         "alerts": alerts_of(own, found, known.row.state, rejected, collector.believed(), say),
         "windows": [_window(window, own, target, i == 0, say) for i, window in enumerate(reversed(found))],
         "reports": sum(window.reports for window in found),
@@ -143,7 +145,8 @@ def _forged(m: Mechanism, say: Texts) -> tuple[str, bool]:
 
 def _views(own: Task, found: list[Window], target: Target, t: Texts) -> list[dict[str, Any]]:
     """Every question with its charts; the tables of the windows stand below them."""
-    shown = views(own, found, target, t.language.tag)
+    tag = t.language.tag
+    shown = apart(own, found, target, tag, views(own, found, target, tag))
     return [charts_of(own, view, shown, t) | {"tables": []} for view in shown]
 
 

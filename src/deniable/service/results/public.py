@@ -25,13 +25,14 @@ from deniable.service.pages.render import drawn_page, html, page, refused, takes
 from deniable.service.release import PUBLISHED, Window, certificate, forged, tally_of, windows
 from deniable.service.results import svg, words
 from deniable.service.results.flat import FORMS
+from deniable.service.results.joint import TwoView, apart, two_of
 from deniable.service.results.reading import tally_in
-from deniable.service.results.view import QuestionView, Wording, views
+from deniable.service.results.view import Cell, QuestionView, Wording, clear, views
 from deniable.service.texts.catalogue import Texts, texts
 from deniable.service.texts.languages import LANGUAGES, preferred
 from deniable_client.task import Task
 
-__all__ = ["ROWS", "charts_of"]
+__all__ = ["ROWS", "charts_of", "pair_of"]
 
 _SEVERAL = 5
 """Answers on one chart over time; more get a chart each."""
@@ -83,7 +84,8 @@ def _drawn(known: Known, found: Sequence[Window], tag: str, small: bool, day: An
     import gzip
 
     task, t = known.intake.task, texts("see", tag)
-    shown = views(task, found, "population", tag)
+    seen = views(task, found, "population", tag)
+    shown = apart(task, found, "population", tag, seen)
     wording = Wording.of(task, tag)
     made = [certificate(task, q, m) for q, m in zip(task.questions, known.intake.mechanisms, strict=True)]
     url = f"{site}/r/{task.id}"
@@ -95,11 +97,12 @@ def _drawn(known: Known, found: Sequence[Window], tag: str, small: bool, day: An
         "wording": wording,
         "task": task,
         "views": [charts_of(task, view, shown, t) for view in shown],
-        "reports": sum(moment.reports for view in shown for moment in view.published),
+        "pairs": [pair_of(each, t) for each in two_of(task, found, tag)],
+        "reports": sum(moment.reports for view in seen for moment in view.published),
         "days": _days(task, shown),
         "level": t.language.share(95),
-        "method": words.method(task, shown, made, t, url),
-        "certificates": [_certified(each, view, t) for each, view in zip(made, shown, strict=True)],
+        "method": words.method(task, seen, made, t, url, sum(view.trend is not None for view in shown)),
+        "certificates": [_certified(each, view, t) for each, view in zip(made, seen, strict=True)],
         "citation": words.citation(task, wording.subject, t, url),
         "forged": _forged(known, t),
         "day": day,
@@ -156,6 +159,24 @@ def charts_of(task: Task, view: QuestionView, shown: Sequence[QuestionView], t: 
     parts["group_claims"] = words.group_claim(view, t)
     parts["pairs"] = _pairs(view, t)
     return parts
+
+
+def pair_of(two: TwoView, t: Texts) -> dict[str, Any]:
+    """A table of two questions in words: a row for each answer to the first, a cell for each to the second."""
+
+    def said(cell: Cell) -> tuple[str, str]:
+        low, high = (_percent(each, t) for each in (cell.low, cell.high))
+        return _percent(cell.value, t), t("range", low=low, high=high)
+
+    claim = ""
+    if two.pvalue is not None:
+        claim = t("two.clear" if clear(two.pvalue) else "two.none", p=words.chance(two.pvalue, t))
+    rows = [(label, [said(cell) for cell in cells]) for label, cells in zip(two.rows, two.cells, strict=True)]
+    return {"view": two, "claim": claim, "rows": rows}
+
+
+def _percent(value: float | None, t: Texts) -> str:
+    return "–" if value is None else t.language.share(100 * value, 1)
 
 
 def _largest(view: QuestionView) -> list[int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import combinations
 from typing import Any
@@ -14,17 +14,23 @@ import numpy as np
 from deniable.core.types import Target
 from deniable.errors import DeniableError
 from deniable.estimate.change import Equality, Trend, equality, trend, trends
-from deniable.estimate.result import Comparison, holm
+from deniable.estimate.result import Comparison, Estimate, holm
 from deniable.mechanisms.entry import DIRECTION
 from deniable.run.questions import question_of
 from deniable.service.release import OPEN, PUBLISHED, Window
 from deniable.service.results.reading import estimate_in, estimated, group_name
 from deniable.service.texts.catalogue import Texts, texts
+from deniable_client.questions import Single
 from deniable_client.task import Question, Task
 
-__all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "views"]
+__all__ = [
+    "Cell", "GroupView", "Moment", "QuestionView", "Wording", "cells_in", "clear", "close_in", "compared", "corrected",
+    "moment_of", "trend_of", "views",
+]  # fmt: skip
 
 _ALPHA = 0.05
+TOGETHER = " / "
+"""Between the texts of questions that are asked together."""
 _MOST_GROUPS = 24
 """Groups that are compared with each other on a page; the table has all of them."""
 
@@ -83,10 +89,11 @@ class Wording:
         own: Mapping[str, Any] | None = task.translations.get(tag)
         asked = task.questions
         if own is None:
-            asks, labels = tuple(q.text for q in asked), tuple(q.labels for q in asked)
+            asks, labels = tuple(q.text.replace("\n", TOGETHER) for q in asked), tuple(q.labels for q in asked)
             return cls(task.subject, task.purpose, asks, labels, tuple(q.unit for q in asked))
         told = [
-            part[0] if len(part) == 1 else {"text": "\n".join(one["text"] for one in part)} for part in own["questions"]
+            part[0] if len(part) == 1 else {"text": TOGETHER.join(one["text"] for one in part)}
+            for part in own["questions"]
         ]
         labels = tuple(
             tuple(each["labels"]) if "labels" in each else q.labels for each, q in zip(told, asked, strict=True)
@@ -99,7 +106,7 @@ class Wording:
 class QuestionView:
     """A question with all that is published about it."""
 
-    question: Question
+    question: Question | Single
     text: str
     unit: str | None
     labels: tuple[str, ...]
@@ -156,12 +163,14 @@ def views(task: Task, windows: Sequence[Window], target: Target, tag: str) -> li
     """Every question of a task, in the words of a language."""
     words = Wording.of(task, tag)
     say = texts("see", tag)
-    made = [_view(task, number, windows, target, words, say) for number in range(len(task.questions))]
-    tested = [view.trend for view in made if view.trend is not None]
-    corrected = iter(trends(tested).tolist()) if tested else iter(())
-    from dataclasses import replace
+    return corrected([_view(task, number, windows, target, words, say) for number in range(len(task.questions))])
 
-    return [view if view.trend is None else replace(view, pvalue=next(corrected)) for view in made]
+
+def corrected(made: Sequence[QuestionView]) -> list[QuestionView]:
+    """The same with p-values of trends for all of them."""
+    tested = [view.trend for view in made if view.trend is not None]
+    pvalues = iter(trends(tested).tolist()) if tested else iter(())
+    return [view if view.trend is None else replace(view, pvalue=next(pvalues)) for view in made]
 
 
 def _view(
@@ -170,7 +179,7 @@ def _view(
     question = task.questions[number]
     parts = [_part(window, question.name) for window in windows]
     told = [None if part is None else estimated(part, question, target) for part in parts]
-    moments = tuple(_moment(task, *each) for each in zip(windows, parts, told, strict=True))
+    moments = tuple(moment_of(task, *each) for each in zip(windows, parts, told, strict=True))
     known = [(i, estimate) for i, estimate in enumerate(told) if estimate is not None]
     base: dict[str, Any] = {"question": question, "text": words.texts[number], "unit": words.units[number]}
     if not known:
@@ -214,7 +223,8 @@ def _part(window: Window, question: str) -> Mapping[str, Any] | None:
     return found[0] if found else None
 
 
-def _moment(task: Task, window: Window, part: Mapping[str, Any] | None, told: Mapping[str, Any] | None) -> Moment:
+def moment_of(task: Task, window: Window, part: Mapping[str, Any] | None, told: Mapping[str, Any] | None) -> Moment:
+    """A window of a question: `part` is what the release says of it, `told` its estimate."""
     first = task.opens + timedelta(window.number * task.days)
     last = first + timedelta(task.days - 1)
     state = OPEN if part is None else part["state"]
@@ -222,10 +232,11 @@ def _moment(task: Task, window: Window, part: Mapping[str, Any] | None, told: Ma
     few = part is not None and state != PUBLISHED and part["reports"] < task.min_batch
     if part is None or told is None:
         return Moment(window.number, first, last, state, why, few, 0)
-    return Moment(window.number, first, last, state, "", False, part["reports"], _cells(told))
+    return Moment(window.number, first, last, state, "", False, part["reports"], cells_in(told))
 
 
-def _cells(told: Mapping[str, Any]) -> tuple[Cell, ...]:
+def cells_in(told: Mapping[str, Any]) -> tuple[Cell, ...]:
+    """An estimate as plain data, answer by answer."""
     columns = [told[name] for name in ("value", "low", "high", "stderr")]
     return tuple(Cell(*map(_finite, each)) for each in zip(*columns, strict=True))
 
@@ -239,16 +250,19 @@ def _group(group: Mapping[str, Any], question: Question, target: Target, say: Te
     if told is None:
         return None
     joined = len(group["strata"]) > 1 or any(not strata for strata in group["strata"])
-    return GroupView(group_name(group, say), group["reports"], _cells(told), joined)
+    return GroupView(group_name(group, say), group["reports"], cells_in(told), joined)
 
 
 def _trend(question: Question, known: Sequence[tuple[Window, Mapping[str, Any] | None]]) -> Trend | None:
+    return trend_of({window.number: lambda part=part: estimate_in(part, question) for window, part in known if part})
+
+
+def trend_of(known: Mapping[int, Callable[[], Estimate]]) -> Trend | None:
     """The trend over all published windows; none where the design has no unbiased estimates to test."""
     if len(known) < 2:
         return None
     try:
-        found = [estimate_in(part, question) for _, part in known if part is not None]
-        return trend(found, [float(window.number) for window, _ in known])
+        return trend([made() for made in known.values()], [float(number) for number in known])
     except DeniableError:
         return None
 
@@ -261,25 +275,33 @@ def _several(part: Mapping[str, Any], question: Question) -> bool:
 
 
 def _compared(part: Mapping[str, Any], question: Question, say: Texts) -> dict[str, Any]:
-    """One test that all groups are the same, then each two of them."""
     there = [group for group in part.get("groups", ()) if group.get("estimate")]
-    named = [(group_name(group, say), group) for group in there[:_MOST_GROUPS]]
+    return compared([(group_name(group, say), lambda group=group: estimate_in(group, question)) for group in there])
+
+
+def compared(groups: Sequence[tuple[str, Callable[[], Estimate]]]) -> dict[str, Any]:
+    """One test that all groups are the same, then each two of them; nothing where there are none to compare."""
+    named = groups[:_MOST_GROUPS]
     if len(named) < 2:
         return {}
     try:
-        found = [(name, estimate_in(group, question)) for name, group in named]
+        found = [(name, made()) for name, made in named]
         whole = equality([estimate for _, estimate in found])
         pairs = list(combinations(found, 2))
-        compared = [(a, b, one.compare(two), float(len(pairs))) for (a, one), (b, two) in pairs]
+        each = [(a, b, one.compare(two), float(len(pairs))) for (a, one), (b, two) in pairs]
     except DeniableError:  # no unbiased estimates, so nothing to compare
         return {}
-    return {"equal": whole, "pairs": tuple(compared)}
+    return {"equal": whole, "pairs": tuple(each)}
 
 
 def _close(part: Mapping[str, Any], question: Question) -> tuple[int, ...]:
+    return close_in(lambda: estimate_in(part, question))
+
+
+def close_in(made: Callable[[], Estimate]) -> tuple[int, ...]:
     """The largest answer, and those that cannot be told from it, by differences within one estimate (Holm)."""
     try:
-        found = estimate_in(part, question)
+        found = made()
         spread = found.covariance("population")
     except DeniableError:
         return ()

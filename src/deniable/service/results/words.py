@@ -162,14 +162,14 @@ def _ratio_text(certificate: Mapping[str, Any]) -> str:
 
 
 def method(
-    task: Task, found: Sequence[QuestionView], certificates: Sequence[Mapping[str, Any]], t: Texts, url: str
+    task: Task, found: Sequence[QuestionView], certificates: Sequence[Mapping[str, Any]], t: Texts, url: str, tests: int
 ) -> str:
-    """The methods paragraph, to paste."""
+    """The methods paragraph, to paste; `found` are the parts of the task, `tests` how many trends were tested."""
     who = task.collector or ""
     n = sum(moment.reports for view in found for moment in view.published)
     last = task.closes - timedelta(1)
     windows = len({moment.number for view in found for moment in view.published})
-    said = [t("method.asked", who=who, first=task.opens, last=last, questions=len(found), windows=windows, n=n)]
+    said = [t("method.asked", who=who, first=task.opens, last=last, questions=_questions(task), windows=windows, n=n)]
     if len(found) > 1:
         said.append(t("method.dealt", shares=" : ".join(str(question.share) for question in task.questions)))
     for view, known in zip(found, certificates, strict=True):
@@ -177,11 +177,15 @@ def method(
         said.append(t("method.mixed", question=view.text, **own))
     said.append(t("method.population", level=t.language.share(95)))
     said.append(t("method.batch", least=task.min_batch))
-    tests = sum(view.trend is not None for view in found)
     if tests:
         said.append(t("method.tests", n=tests))
     said += [t("method.self"), t("method.software", version=software(), id=task.id, url=url)]
     return " ".join(said)
+
+
+def _questions(task: Task) -> int:
+    """How many questions are asked, however they are put together."""
+    return len({one.name for question in task.questions for one in question.together or (question,)})
 
 
 def citation(task: Task, subject: str, t: Texts, url: str) -> str:
