@@ -19,6 +19,7 @@ from deniable.service.http.app import application
 from deniable.service.pages.table import PAGES
 from deniable.service.store.contract import Incoming, Store, Upload
 from deniable.service.tasks import Asked, Terms, new_task
+from deniable_client.questions import Single
 from deniable_client.task import Task
 from service.calling import HOST, Reply, Service
 
@@ -30,6 +31,7 @@ __all__ = [
     "Browser",
     "Paged",
     "fill",
+    "joint",
     "kinds",
     "mechanisms",
     "new_key_of",
@@ -120,6 +122,38 @@ def task(
     usual = {"collector": "Example Health Institute", "subject": "sleep", "min_batch": 5, "windows": windows}
     identity = more.pop("identity", None) or Identity(os.urandom(SEED_BYTES))
     return new_task(asked, Terms(opens=opens, **{**usual, **more}), identity)
+
+
+def joint(none: str | None = None, **more: Any) -> dict[str, Any]:
+    """A task of a box of two questions; beside it a pair that is dealt, if that is asked for by `pair`.
+
+    Its questions are in Arabic, too. `none`: what the first counts as for those who do not say; the second has an
+    answer of its own for them.
+    """
+    labels, more_labels = ("no", "yes"), ("I prefer not to say", "never", "often")
+    snore = Single("snore", "Do you snore?", labels, none)
+    dream = Single("dream", "How often do you dream?", more_labels, more_labels[0])
+    nap = Single("nap", "Do you nap?", labels, "no")
+    pair, identity = more.pop("pair", False), Identity(os.urandom(SEED_BYTES))
+    asked = [Asked(text="", design=dn.mechanism("box", epsilon=2.0, sizes=(2, 3)).design, together=(snore, dream))]
+    if pair:
+        made = dn.mechanism("ss", epsilon=2.0, k=4)
+        asked.append(Asked(text="", design=made.design, together=(snore, nap)))
+    texts = {
+        "snore": {
+            "text": "\u0627\u0644\u0634\u062e\u064a\u0631\u061f",
+            "labels": ["\u0625\u0637\u0644\u0627\u0642\u0627", "\u0628\u0627\u0644\u062a\u0623\u0643\u064a\u062f"],
+        },
+        "dream": {"text": "\u0623\u062d\u0644\u0627\u0645\u061f", "labels": ["1", "2", "3"]},
+        "nap": {
+            "text": "\u0642\u064a\u0644\u0648\u0644\u0629\u061f",
+            "labels": ["\u0625\u0637\u0644\u0627\u0642\u0627", "\u0628\u0627\u0644\u062a\u0623\u0643\u064a\u062f"],
+        },
+    }
+    told = [[texts[one.name] for one in each.together] for each in asked]
+    usual = {"collector": "Example Health Institute", "subject": "sleep", "min_batch": 5, "opens": TODAY}
+    usual["translations"] = {"ar": {"subject": "\u0627\u0644\u0646\u0648\u0645", "questions": told}}
+    return new_task(asked, Terms(**{**usual, **more}), identity)
 
 
 def kinds(**more: Any) -> dict[str, dict[str, Any]]:

@@ -78,7 +78,7 @@ class Tab:
 
     def fine(self) -> None:
         """No error so far."""
-        assert self.errors == []
+        assert self.errors == [], self.errors
 
 
 def ready(page: Any) -> None:

@@ -16,7 +16,7 @@ from deniable_client.domains import Domain
 from deniable_client.task import NOT_TOLD, Question, Task
 from deniable_client.telling import GRADES
 
-__all__ = ["Choice", "QuestionForm", "asked", "groups", "regions", "told"]
+__all__ = ["Choice", "ChoiceForm", "QuestionForm", "asked", "groups", "regions", "told"]
 
 _LISTED = 16
 """Answers that are shown as buttons; more of them are a list to search and choose from."""
@@ -50,16 +50,35 @@ class _Group:
     values: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionForm:
-    """A question as the page asks it.
-
-    `kind` is "choice", "places", "ticks", "number" or "ratings"; `low` and `high` belong to numbers and ratings.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceForm:
+    """A question with answers to choose from."""
 
     name: str
     text: str
-    kind: str
+    kind: str = "choice"
+    choices: tuple[Choice, ...] = ()
+    none: int | None = None
+    """The answer that means none, if it is one of the choices; it is offered first."""
+    counted: str = ""
+    """What no answer is counted as, in words."""
+    ends: tuple[str, str] = ("", "")
+    """What the first and the last answer of a rating mean, if that is said."""
+
+    @property
+    def buttons(self) -> bool:
+        """Whether the answers fit as buttons."""
+        return len(self.choices) <= _LISTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionForm(ChoiceForm):
+    """A question as the page asks it, or several that are asked together.
+
+    `kind` is "choice", "places", "ticks", "number", "ratings" or "together"; `low` and `high` belong to numbers and
+    ratings.
+    """
+
     sure: int
     """How sure a report makes somebody at even odds, in hundredths that are rounded up; 100: nearly certain."""
     sure_all: int
@@ -68,29 +87,19 @@ class QuestionForm:
     """Which word for protection holds for all windows, from 1 (very strong) to 6 (hardly any)."""
     bound: str
     """Between which answers that holds: "" for any two, "some" for protected ones, "between" for those with a limit."""
-    choices: tuple[Choice, ...] = ()
     low: float = 0.0
     high: float = 1.0
     levels: tuple[tuple[float, str], ...] = ()
     """The levels of protection that a person may choose, most protective first, each with the word for it."""
     harmless: tuple[str, ...] = ()
     """Answers that a report may name, in the words that consent is given to."""
-    none: int | None = None
-    """The answer that means none, if it is one of the choices; it is offered first."""
-    counted: str = ""
-    """What no answer is counted as, in words."""
     clip: bool = False
     """Whether numbers beyond are counted as the nearer end."""
     most: int = 0
     """How many answers may be ticked; 0: any number."""
     unit: str = ""
-    ends: tuple[str, str] = ("", "")
-    """What the first and the last answer of a rating mean, if that is said."""
-
-    @property
-    def buttons(self) -> bool:
-        """Whether the answers fit as buttons."""
-        return len(self.choices) <= _LISTED
+    parts: tuple[ChoiceForm, ...] = ()
+    """The questions that are asked together, one after the other."""
 
 
 def told(task: Task, tag: str) -> Mapping[str, Any]:
@@ -155,6 +164,8 @@ def _asked(question: Question, words: Mapping[str, Any], reports: int, t: Texts)
         "unit": words.get("unit") or "",
         "ends": tuple(words.get("ends") or ("", "")),
     }
+    if question.together:
+        return QuestionForm(**common, kind="together", parts=_together(question, words["together"], t))
     if design.kernel.kind == "pairs":
         low, high = design.params["range"]
         return QuestionForm(**common, kind="ratings", choices=_choices(labels, domain, ()), low=low, high=high)
@@ -171,9 +182,30 @@ def _asked(question: Question, words: Mapping[str, Any], reports: int, t: Texts)
     kind = "places" if outlines else "choice"
     choices = _choices(labels, domain, found.disclosed, outlines)
     none = own_none(question)
-    first = [choice for choice in choices if choice.number == none]
-    ordered = (*first, *(choice for choice in choices if choice.number != none))
-    return QuestionForm(**common, kind=kind, choices=ordered, none=none)
+    return QuestionForm(**common, kind=kind, choices=_first(none, choices), none=none)
+
+
+def _first(none: int | None, choices: Sequence[Choice]) -> tuple[Choice, ...]:
+    """The answers, beginning with the one that means none."""
+    return tuple(sorted(choices, key=lambda choice: choice.number != none))
+
+
+def _together(question: Question, words: Sequence[Mapping[str, Any]], t: Texts) -> tuple[ChoiceForm, ...]:
+    """Questions that are asked together: a label that says that somebody prefers not to say is not offered twice."""
+    skip, found = t("question.skip"), []
+    for one, own in zip(question.together, words, strict=True):
+        labels, number = own["labels"], None if one.none is None else one.labels.index(one.none)
+        none = number if number is not None and labels[number] == skip else None
+        if number is None:
+            counted = t("question.counted.together")
+        else:
+            counted = t("question.counted" if none is not None else "question.counted.as", answer=labels[number])
+        choices = _first(none, [Choice(i, label) for i, label in enumerate(labels)])
+        ends = tuple(own.get("ends") or ("", ""))
+        found.append(
+            ChoiceForm(name=one.name, text=own["text"], choices=choices, none=none, counted=counted, ends=ends)
+        )
+    return tuple(found)
 
 
 def _hundredths(sure: Fraction) -> int:
@@ -193,8 +225,6 @@ def _counted(question: Question, labels: Sequence[str], t: Texts) -> str:
     if own_none(question) is not None or question.none == []:
         return t("question.counted")
     number = question.none
-    if question.together:
-        return t("question.counted.as", answer=labels[question.joint(question.none) or 0])
     if isinstance(number, str) and question.labels:
         number = labels[question.labels.index(number)]
     return t("question.counted.as", answer=number if isinstance(number, (int, float, str)) else str(number))

@@ -134,7 +134,8 @@ def _drawn(task: Task, how: _How, small: bool) -> bytes:
     """The page of a task: it is the same for everybody who reads the same language, and drawn once."""
     t, own, tag = texts("answer", how.tag), told(task, how.tag), how.tag
     questions = asked(task, tag)
-    several = len(questions) > 1
+    several = len(questions) > 1 or bool(questions[0].parts)
+    most = max(len(q.parts) or 1 for q in questions)
     parts = {
         "t": t.html,
         "bdi": bdi,
@@ -149,9 +150,10 @@ def _drawn(task: Task, how: _How, small: bool) -> bytes:
         "task": task,
         "questions": questions,
         "groups": groups(task, tag),
-        "minutes": ceil((40 + 15) / 60),
+        "total": len({one.name for q in questions for one in q.parts or (q,)}),
+        "minutes": ceil((40 + 15 * most) / 60),
         "languages": [(each, language(each).name if each in LANGUAGES else each) for each in _offered(task)],
-        "said": t.page((*SAID, *(["kiosk.idle"] if how.kiosk else []))),
+        "said": t.page((*SAID, *(["kiosk.idle"] if how.kiosk else []), *(["question.progress"] if most > 1 else []))),
         "how": how,
         "opens": task.opens,
         "ended": task.closes - timedelta(1),

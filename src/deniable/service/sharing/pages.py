@@ -59,7 +59,7 @@ async def sheet(collector: Collector, request: Request) -> Response:
         title=own["subject"],
         own=own,
         task=task,
-        questions=asked(task, tag),
+        forms=list({one.name: one for q in asked(task, tag) for one in q.parts or (q,)}.values()),
         address=address,
         picture=f"/t/{task.id}/qr.svg" + (f"?{query}" if query else ""),
     )

@@ -35,8 +35,9 @@ export function meaningOf({ task, question, body, level, speak, names }) {
 
 /** @param {any} question @param {number[]} shares @param {any} speak @param {Record<string, string>} known */
 function bars(question, shares, speak, known) {
-  const { names, parts } = question.labels || shares.length <= 2 * SHOWN ? single(question, shares, speak, known) : ranges(question, shares, speak);
-  const order = parts.map((/** @type {number} */ _, /** @type {number} */ i) => i).sort((/** @type {number} */ a, /** @type {number} */ b) => (question.labels ? parts[b] - parts[a] : 0) || a - b);
+  const labelled = question.labels || question.together.length;
+  const { names, parts } = labelled || shares.length <= 2 * SHOWN ? single(question, shares, speak, known) : ranges(question, shares, speak);
+  const order = parts.map((/** @type {number} */ _, /** @type {number} */ i) => i).sort((/** @type {number} */ a, /** @type {number} */ b) => (labelled ? parts[b] - parts[a] : 0) || a - b);
   const rows = order.slice(0, 2 * SHOWN).map((/** @type {number} */ i) => {
     const bar = document.createElement("progress");
     Object.assign(bar, { max: 100, value: parts[i], ariaLabel: names[i] });
@@ -58,7 +59,7 @@ function share(part, { number }) {
 
 /** @param {any} question @param {number[]} shares @param {any} speak @param {Record<string, string>} known */
 const single = (question, shares, speak, known) => ({
-  names: shares.map((_, i) => (question.labels ? (known[i] ?? question.labels[i]) : rangeName(question, i, i + 1, speak))),
+  names: shares.map((_, i) => (question.labels || question.together.length ? (known[i] ?? question.labels[i]) : rangeName(question, i, i + 1, speak))),
   parts: shares,
 });
 

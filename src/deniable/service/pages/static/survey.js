@@ -50,9 +50,9 @@ function show(step) {
   scrollTo(0, 0); // its beginning, on whatever screen
 }
 
-/** Go on to a step that the browser's own way back leads back from; nothing of an answer is in it. @param {string} step */
-function goTo(step) {
-  if (history.state?.step !== step) history.pushState({ step }, "");
+/** Go on to a step that the browser's own way back leads back from; nothing of an answer is in it. @param {string} step @param {number} [at] which question */
+function goTo(step, at = 0) {
+  if (history.state?.step !== step || history.state.at !== at) history.pushState({ step, at }, "");
   show(step);
 }
 
@@ -105,7 +105,34 @@ class Visit {
     this.harmless = question.explanation.harmless.length ? question.explanation.harmless : null;
     this.receipts = /** @type {Promise<any> | null} */ (null);
     this.field.hidden = this.field.disabled = this.before.hidden = false;
-    enliven(this.before, this.field, speak, problem);
+    for (const field of this.fields) enliven(this.before, field, speak, problem);
+  }
+
+  /** What is answered, one after the other. */
+  get fields() {
+    return [this.field];
+  }
+
+  ask() {
+    goTo("answer");
+  }
+
+  back() {
+    goTo("start");
+  }
+
+  /** @param {any} state where history is */
+  follow(state) {
+    show(state?.step ?? "start");
+  }
+
+  /** @returns {any} the answer, or what is wrong with it; null if another question comes first */
+  given() {
+    return valueOf(this.question, this.field, speak);
+  }
+
+  names() {
+    return namesOf(this.field);
   }
 
   get level() {
@@ -135,7 +162,7 @@ class Visit {
 
   /** Take part: from here on one report is sent. */
   async begin() {
-    if (this.taken) return goTo("answer");
+    if (this.taken) return this.ask();
     const consent = this.before.querySelector("[data-consent]");
     const lists = /** @type {any[]} */ ([...document.querySelectorAll("[data-stratum]")]);
     const missing = consent && !consent.checked ? consent : lists.find((list) => list.value === "");
@@ -151,12 +178,13 @@ class Visit {
     this.leave = await ledger.parting(receipt);
     for (const each of document.querySelectorAll("#start input, #start select, #decline")) /** @type {any} */ (each).disabled = true;
     $("languages")?.remove(); // another language is another page, and leaving this one sends the report
-    goTo("answer");
+    this.ask();
   }
 
   /** The answer, said back before it is sent. */
   async answer() {
-    const given = /** @type {any} */ (valueOf(this.question, this.field, speak));
+    const given = this.given();
+    if (!given) return;
     if (given.wrong) return this.wrong(given);
     try {
       await ledger.answer(this.task, given.value, { ...this.taken.options, question: this.question.name });
@@ -211,7 +239,7 @@ class Visit {
     const kept = (await ledger.export()).reports.find((/** @type {any} */ each) => each.id === entry.id);
     const body = kept?.body ? Uint8Array.from(atob(kept.body), (sign) => sign.charCodeAt(0)) : null;
     const [title, text] = outcomeOf(entry, this.task, speak, before);
-    const told = body && meaningOf({ task: this.task, question: this.question, body, level: this.level, speak, names: namesOf(this.field) });
+    const told = body && meaningOf({ task: this.task, question: this.question, body, level: this.level, speak, names: this.names() });
     $("receipt-title").textContent = title;
     $("outcome").textContent = told && entry.state === "sent" ? `${text} ${told.tells}` : text;
     $("next").textContent = entry.state === "sent" ? nextOf(this.task, entry.window, speak) : "";
@@ -230,7 +258,7 @@ class Visit {
 /** Nothing of the answer stays in the page. */
 function forget() {
   $("answer").reset();
-  $("said").textContent = $("beyond").textContent = "";
+  for (const place of document.querySelectorAll("#said, [data-said], #beyond")) place.textContent = "";
 }
 
 /** @param {any} task @returns {number | null} the window that is open by this device's clock */
@@ -273,10 +301,10 @@ function listen(visit) {
   submit("start", "begin", () => visit.begin());
   submit("answer", "go", () => visit.answer());
   $("send").addEventListener("click", () => pressed("send", () => visit.send(true)));
-  $("change").addEventListener("click", () => goTo("answer"));
-  $("back").addEventListener("click", () => goTo("start"));
+  $("change").addEventListener("click", () => visit.ask());
+  $("back").addEventListener("click", () => visit.back());
   addEventListener("popstate", ({ state }) => {
-    if (visit.taken && $("receipt").hidden && $("coin").hidden) show(state?.step ?? "start");
+    if (visit.taken && $("receipt").hidden && $("coin").hidden) visit.follow(state);
   });
   // Whoever took part sends one report, also by leaving, or by waiting until its moment.
   addEventListener("pagehide", () => {
@@ -306,7 +334,8 @@ async function start() {
   if (given.questions.some((/** @type {any} */ part) => part.length > 1)) await import("./client/together.js");
   const task = await Task.load(data, { expect: id });
   const question = await ledger.question(task);
-  const visit = new Visit(task, question);
+  const Own = question.together.length ? (await import("./joint.js")).jointVisit(Visit, { $, goTo, speak }) : Visit;
+  const visit = new Own(task, question);
   holds(task, question, visit.before);
   proof("kept", say("start.promise.checked"));
   listen(visit);
