@@ -31,8 +31,9 @@ import materials
 ROOT = Path(__file__).resolve().parents[1]
 TYPES = {"typescript": "5.9.3", "@types/node": "20.19.43"}
 """What writes the types of the npm package; other versions may write other bytes."""
-KIT = ("LICENSE", "NOTICE.md", "docs/formats.md", "docs/howto/conformance.md", "docs/protocol.md")
-"""What goes with the vectors."""
+KIT = ("LICENSE", "NOTICE.md", "clients/js/conformance.js", "docs/formats.md", "docs/howto/conformance.md")
+KIT += ("docs/maths/*.md", "docs/protocol.md", "docs/threat-model.md")
+"""What goes with the vectors: what is asked, how another client answers, formats, the protocol and why it is right."""
 SUMS = "SHA256SUMS"
 
 
@@ -62,7 +63,9 @@ def sources(into: Path) -> dict[str, str]:
         stop(
             "there are changes that are not committed.", "A release is built from a commit: commit them, or stash them."
         )
-    packed = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
+    packed = subprocess.run(
+        ["git", "-c", "tar.umask=0022", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True
+    ).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(into, filter="data")
     return {"SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct"), "TZ": "UTC"}
@@ -143,8 +146,8 @@ def build(out: Path, scratch: Path) -> None:
     library = python_package(tree, out, scratch, fixed)
     npm_package(tree / "clients" / "js", out, scratch, fixed)
     version = library.name.split("-")[1]
-    vectors = [path.relative_to(tree).as_posix() for path in (tree / "clients" / "vectors").glob("*.json")]
-    archive(f"deniable-conformance-{version}", tree, [*KIT, *vectors], out, moment)
+    kit = {path.relative_to(tree).as_posix() for name in (*KIT, "clients/vectors/*.json") for path in tree.glob(name)}
+    archive(f"deniable-conformance-{version}", tree, kit, out, moment)
     materials.write(out, client, library, tree, moment)
     write_sums(out)
 
@@ -156,6 +159,7 @@ def main() -> None:
     parser.add_argument("--force", action="store_true", help="take the place of what is there")
     given = parser.parse_args()
     out = given.out.resolve()
+    os.umask(0o022)  # modes of files are in the packages
     if out.exists() and not out.is_dir():
         stop(f"--out must be a folder, and {out} is a file.", "Give another path.")
     if out.is_dir() and any(out.iterdir()) and not given.force:

@@ -36,9 +36,9 @@ def ran(
     return done
 
 
-def cloned(into: Path) -> Path:
+def cloned(into: Path, source: Path = ROOT) -> Path:
     """The last commit as a stranger gets it."""
-    ran("git", "clone", "--quiet", "--no-hardlinks", ROOT, into, cwd=ROOT)
+    ran("git", "clone", "--quiet", "--no-hardlinks", source, into, cwd=ROOT)
     return into
 
 

@@ -64,7 +64,7 @@ def test_the_release_is_complete_and_its_sums_hold(made: Path) -> None:
 
 @pytest.mark.turns(3)
 def test_another_place_and_time_give_the_same_bytes(builder: Path, made: Path, tmp_path: Path) -> None:
-    clone = cloned(tmp_path / "a folder with another name" / "clone")
+    clone = cloned(tmp_path / "a folder with another name" / "clone", builder)
     python = builder / ".venv-release" / "bin" / "python"
     elsewhere = {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "SOURCE_DATE_EPOCH": "1"}
     command = f"umask 077; exec '{python}' '{clone}/release/build.py' --out '{tmp_path}/out'"
