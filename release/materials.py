@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -78,15 +78,26 @@ def licence(metadata: Declared) -> str:
     return " AND ".join(_ALIAS.get(each, each) for each in found) or "not declared"
 
 
-def needed(row: Declared, rows: Mapping[str, Declared], extras: Sequence[str]) -> set[str]:
-    """Names of the packages among `rows` that a package needs here, with its extras or without."""
-    found = set()
+def needed(rows: Mapping[str, Declared], extra: str) -> dict[str, set[str]]:
+    """What each package needs here among `rows`, by name, with the extras that are asked of it."""
+    asked: dict[str, set[str]] = {name: set() for name in rows}
+    asked["deniable"] |= {extra} - {""}
+    edges: dict[str, set[str]] = {}
+    before = -1
+    while before != (before := sum(map(len, asked.values()))):  # a package may ask for extras of one that was seen
+        for name, row in rows.items():
+            found = list(_applying(row, asked[name]))
+            for need in found:
+                asked[canonicalize_name(need.name)] |= need.extras
+            edges[name] = {canonicalize_name(need.name) for need in found} - {name}
+    return edges
+
+
+def _applying(row: Declared, extras: Collection[str]) -> Iterator[Requirement]:
     for line in row["metadata"].get("requires_dist", ()):
         need = Requirement(line)
-        applies = need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ["", *extras])
-        if applies and canonicalize_name(need.name) in rows:
-            found.add(canonicalize_name(need.name))
-    return found - {_name(row)}
+        if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ["", *extras]):
+            yield need
 
 
 def component(row: Declared) -> Component:
@@ -114,7 +125,7 @@ def bill(rows: Sequence[Declared], moment: int, extra: str) -> str:
     """The bill of materials of one choice, as JSON; what does not fit the schema is an error."""
     known = {_name(row): row for row in rows}
     made = {name: component(row) for name, row in known.items()}
-    content = "\n".join(sorted(f"{each.bom_ref} {known[name]['download_info']}" for name, each in made.items()))
+    content = "\n".join(sorted(f"{each.bom_ref} {each.hashes[0].content}" for each in made.values()))
     bom = Bom(serial_number=uuid.uuid5(uuid.NAMESPACE_OID, content), components=made.values())
     bom.metadata.timestamp = datetime.fromtimestamp(moment, UTC)
     bom.metadata.component = made["deniable"]
@@ -122,11 +133,8 @@ def bill(rows: Sequence[Declared], moment: int, extra: str) -> str:
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     bom.metadata.properties.add(Property(name="deniable:extra", value=extra or "none"))
     bom.metadata.properties.add(Property(name="deniable:resolved-for", value=f"Python {python}, {sys.platform}"))
-    for name, row in known.items():
-        extras = row.get("requested_extras", ()) if name == "deniable" else ()
-        if extra == "all" and name == "deniable":
-            extras = EXTRAS[1:]
-        bom.register_dependency(made[name], [made[other] for other in needed(row, known, extras)])
+    for name, others in needed(known, extra).items():
+        bom.register_dependency(made[name], [made[other] for other in sorted(others)])
     text = str(JsonV1Dot6(bom).output_as_string(indent=2)) + "\n"
     if error := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
         sys.exit(f"error: the bill of materials of deniable[{extra}] does not fit its schema.\n{error}")
