@@ -59,7 +59,18 @@ install() {
     "$python" -m compileall -q "$root/src" "$root/clients/python/src"
 }
 
-# set_up demo|test|site: leaves a working environment in $venv; does nothing when the last set-up still holds.
+# What builds a release, and nothing of ours: pip says in full what packages declare from 25 on.
+install_tools() {
+    local log=$venv/install.log
+    say "installing: what builds a release into $venv"
+    (cd "$root" && "$python" -m pip --disable-pip-version-check --no-input install -c constraints.txt \
+        'pip>=25' hatchling 'cyclonedx-python-lib[json-validation]') >"$log" 2>&1 || {
+        tail -n 15 "$log" >&2
+        die "pip could not install what builds a release (its last lines are above, all of them in $log)."
+    }
+}
+
+# set_up demo|test|site|release: leaves a working environment in $venv; does nothing when the last set-up still holds.
 set_up() {
     if ! new_enough "$python" || ! "$python" -m pip --version >/dev/null 2>&1; then
         make_venv
@@ -77,6 +88,10 @@ set_up() {
         site)
             if [[ $(cat "$venv/stamp-site" 2>/dev/null) == "$want" ]]; then return; fi
             install site
+            ;;
+        release)
+            if [[ $(cat "$venv/stamp-release" 2>/dev/null) == "$want" ]]; then return; fi
+            install_tools
             ;;
     esac
     printf '%s\n' "$want" >"$venv/stamp-$1"

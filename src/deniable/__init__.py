@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from deniable.run.store import load, save
     from deniable.run.sweep.study import study
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # What there is to work with: values and what holds them, then mechanisms, then what is done with them, then errors.
 __all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Promise", "Reports", "Space", "Tally", "__version__"]

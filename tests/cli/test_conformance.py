@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 import shutil
 import sys
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from deniable.errors import ParameterError
-from deniable.testing.clients import SETS, Told, ask_all, questions_of, vectors_in
+from deniable.testing.clients import SETS, Told, ask_all, kinds_of, questions_of, vectors_in
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = vectors_in(ROOT / "clients/vectors")
@@ -140,6 +142,18 @@ def test_what_is_unsupported_is_said_and_does_not_hold(run: Any, monkeypatch: py
     assert "Not there (answered unsupported): packing." in done.out
 
 
+def test_a_client_of_one_kernel_is_asked_about_that_one() -> None:
+    """Questions that are about no kernel stay, and a kernel that is made of others is asked about with all of them."""
+    for name in ("packing", "promise", "kernels"):
+        asked = list(questions_of(VECTORS, name, ["response"]))
+        kept = [each for each in questions_of(VECTORS, name) if kinds_of(each) <= {"response"}]
+        assert asked == kept
+        assert len(asked) > 10
+    inner = [kinds_of(each) for each in questions_of(VECTORS, "kernels", ["response", "personal"])]
+    assert {"response", "personal"} in inner
+    assert not [each for each in inner if "affine" in each or not each]
+
+
 def test_a_client_that_never_stops_writing_fills_nothing() -> None:
     told = told_by(program("while True: print('yes')"), "packing")["packing"]
     assert told.right == 0
@@ -150,7 +164,23 @@ def test_wrong_choices_are_told(run: Any, tmp_path: Path) -> None:
         (("cat", "--only", "hashes"), "--only"),
         (("cat", "--vectors", str(tmp_path)), "vectors must be a folder with the test vectors"),
         (("cat", "--seconds", "0"), "--seconds"),
+        (("cat", "--kernels", "responses", "--vectors", str(ROOT / "clients/vectors")), "--kernels"),
     ):
         done = run("conformance", *words)
         assert done.code == 2
         assert said in done.err
+
+
+def test_questions_and_answers_on_the_page_are_right() -> None:
+    """Lines that the page shows are asked so, and the answers it shows are the right ones."""
+    page = (ROOT / "docs/howto/conformance.md").read_text("utf-8")
+    lines = [json.loads(line) for line in re.findall(r"^\{\"n\".*\}$", page, re.MULTILINE)]
+    questions = [line for line in lines if "do" in line]
+    answers = {json.dumps(line["n"]): line for line in lines if "do" not in line}
+    assert len(questions) >= 2
+    for question in questions:
+        number, asked = question["n"], {key: part for key, part in question.items() if key != "n"}
+        wanted = [
+            each.want for name in ("hash", "kernels") for each in questions_of(VECTORS, name) if each.ask == asked
+        ]
+        assert {key: part for key, part in answers[json.dumps(number)].items() if key != "n"} in wanted

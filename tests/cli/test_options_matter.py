@@ -265,6 +265,7 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
     "conformance": {
         "command": (f"--only hash --vectors {VECTORS}", "cat", "false"),
         "--only": (f"cat --vectors {VECTORS}", "packing", "hash"),
+        "--kernels": (f"cat --only promise --vectors {VECTORS}", "response", "unary"),
         "--vectors": ("cat --only hash", VECTORS, "none"),
         "--seconds": (f"cat --only hash --vectors {VECTORS}", "9", "0"),
     },

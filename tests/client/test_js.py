@@ -176,7 +176,7 @@ def test_the_package_can_be_unpacked_and_imported(tmp_path: Path) -> None:
         names = {name.removeprefix("package/") for name in archive.getnames()}
         archive.extractall(tmp_path, filter="data")
     sources = {str(path.relative_to(FOLDER)) for path in (FOLDER / "src").rglob("*.js")}
-    assert names == {"package.json", "README.md", "LICENSE", *sources}
+    assert names == {"package.json", "README.md", "LICENSE", "NOTICE.md", *sources}
     home = tmp_path / "home" / "node_modules" / "@deniable"
     home.mkdir(parents=True)
     (tmp_path / "package").rename(home / "client")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from deniable_client import __version__
+
 CLIENT = Path(__file__).parents[2] / "clients" / "python"
 WHEEL_MAX = 190_000
 """All 41 kinds of kernels that a design may have are in it, each with its proof, and what verifies files."""
@@ -19,7 +21,7 @@ _HEADERS = 700
 
 def wheel_size() -> int:
     """Bytes of a wheel that is packed as the build does it, without the build."""
-    info = "deniable_client-0.1.0.dist-info"
+    info = f"deniable_client-{__version__}.dist-info"
     sources = sorted(path for path in (CLIENT / "src").rglob("*") if path.suffix in (".py", ".typed", ".json"))
     parts = {str(path.relative_to(CLIENT / "src")): path.read_bytes() for path in sources}
     parts[f"{info}/METADATA"] = (CLIENT / "pyproject.toml").read_bytes()[:_HEADERS] + (

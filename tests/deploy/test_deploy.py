@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -137,9 +138,61 @@ def test_the_unit_is_one() -> None:
     assert int(service["TimeoutStopSec"]) > Settings().stop_seconds
     words = shlex.split(service["ExecStart"])
     assert words[1:3] == ["serve", "--config"]
-    assert f"cp deploy/deniable.toml {words[3]}" in PAGE
+    assert f"install --mode 640 --group deniable deploy/deniable.toml {words[3]}" in PAGE
     database = tomllib.loads(texts()["deniable.toml"])["database"]
     assert database.startswith(f"sqlite:////var/lib/{service['StateDirectory']}/")
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze, which comes with systemd")
+@pytest.mark.slow
+def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+    text = texts()["deniable.service"].replace("/opt/deniable/bin/deniable", sys.executable)
+    assert verified(tmp_path, text) == ""
+    assert "restart specifier" in verified(tmp_path, text.replace("Restart=always", "Restart=ever"))
+
+
+def verified(folder: Path, text: str) -> str:
+    """What systemd finds wrong with a unit; that a user or a page is not on this machine is no fault of the unit."""
+    (folder / "deniable.service").write_text(text)
+    command = ["systemd-analyze", "verify", "--man=no", str(folder / "deniable.service")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return "".join(line for line in done.stderr.splitlines() if "deniable.service" in line)
+
+
+def test_the_proxy_has_the_limits_of_the_collector() -> None:
+    sizes = {"KiB": 1 << 10, "MiB": 1 << 20}
+    number, unit = re.findall(r"max_size (\d+)([KM]iB)", texts()["Caddyfile"])[0]
+    assert int(number) * sizes[unit] == Settings().max_body
+    told = dict(re.findall(r"(read_header|read_body|idle) (\d+)s", texts()["Caddyfile"]))
+    limits = {"read_header": "header_seconds", "read_body": "body_seconds", "idle": "idle_seconds"}
+    assert {limits[name]: int(seconds) for name, seconds in told.items()} == {
+        name: getattr(Settings(), name) for name in limits.values()
+    }
+
+
+def test_no_secret_is_in_a_file_or_an_image() -> None:
+    """Passwords come from deploy/.env, which git and builds leave out, and which others on the machine cannot read."""
+    environment = [
+        service.get("environment", {}) for service in yaml.safe_load(texts()["compose.yaml"])["services"].values()
+    ]
+    said = [str(value) for each in environment for name, value in each.items() if re.search("PASSWORD|DATABASE", name)]
+    assert len(said) == 2
+    assert all("${POSTGRES_PASSWORD" in value and ":-" not in value for value in said)
+    assert not re.search(r"(?i)password|secret|token", " ".join(rest for _, rest in instructions()))
+    assert "/deploy/.env" in (ROOT / ".gitignore").read_text().splitlines()
+    assert not [
+        path
+        for path in allowed()
+        if path.split("/")[0] not in {"LICENSE", "NOTICE.md", "constraints.txt", "pyproject.toml", "src", "clients"}
+    ]
+    assert re.search(r"test -e deploy/\.env \|\| \(umask 077;", PAGE), "not readable by others, and never made anew"
+
+
+def allowed() -> list[str]:
+    """What builds of the image see of the checkout."""
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    assert lines[1] == "*"
+    return [line[1:] for line in lines if line.startswith("!")]
 
 
 def test_the_services_fit_together() -> None:
@@ -178,8 +231,15 @@ def test_the_steps_of_the_container_make_a_collector_that_is_healthy(tmp_path: P
     number = port.getsockname()[1]
     port.close()
 
+    for path in allowed():
+        (tmp_path / "source" / path).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / path).is_dir():
+            shutil.copytree(ROOT / path, tmp_path / "source" / path, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / path, tmp_path / "source" / path)
+
     def placed(text: str) -> str:
-        text = text.replace("/source", str(ROOT)).replace("/opt/deniable", f"{tmp_path}/deniable")
+        text = text.replace("/source", f"{tmp_path}/source").replace("/opt/deniable", f"{tmp_path}/deniable")
         return text.replace("/var/lib/deniable", f"{tmp_path}/state")
 
     (tmp_path / "state").mkdir()

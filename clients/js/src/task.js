@@ -12,15 +12,15 @@ import { DeniableError, FormatError, ParameterError, show } from "./errors.js";
 import { join } from "./exact.js";
 import { WindowError } from "./ledger_errors.js";
 import { need } from "./parts.js";
+import { Question } from "./question.js";
 import { FIELDS, NOT_TOLD, readNew, readOld, signedPart } from "./reading.js";
 import { hex } from "./sha256.js";
 
-/** @import { Question } from "./question.js" */
 /** @import { Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */
 /** @typedef {{subject: string, purpose?: string, strata?: {title: string, values: string[]}[], questions: {text: string, labels?: string[], unit?: string, ends?: string[]}[][]}} Translation */
 
-export { Question } from "./question.js";
+export { Question };
 
 /** What `terms.js` adds once it is loaded. @type {{terms?: (task: Task) => string[]}} */
 export const SAID = {};

@@ -33,7 +33,7 @@ def demo(
     """The whole system in one go, told as a story.
 
     Plan, prove, open a task, serve it on this machine, let every device answer over HTTP, close, estimate, compare with
-    the truth, look; files and pictures go to a folder.
+    the truth, look; files and pictures go to a folder. It needs the extra service: pip install 'deniable[service]'.
     """
     for module in ("starlette", "uvicorn", "httptools", "msgspec", "jinja2"):
         need_extra(module, "service")

@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from deniable.errors import ParameterError, require
 from deniable_client.texts import quoted
 
-__all__ = ["SETS", "Told", "ask_all", "questions_of", "vectors_in"]
+__all__ = ["SETS", "Told", "ask_all", "kinds_of", "questions_of", "vectors_in"]
 
 Document = Mapping[str, Any]
 
@@ -68,9 +68,23 @@ def vectors_in(folder: Path) -> dict[str, Any]:
     return files
 
 
-def questions_of(files: Mapping[str, Any], name: str) -> Iterator[_Question]:
-    """The questions of one of `SETS`."""
-    return SETS[name](files)
+def questions_of(files: Mapping[str, Any], name: str, kinds: Collection[str] = ()) -> Iterator[_Question]:
+    """The questions of one of `SETS`; with `kinds`, of those about a kernel only the ones about these."""
+    asked = SETS[name](files)
+    return (each for each in asked if kinds_of(each) <= set(kinds)) if kinds else asked
+
+
+def kinds_of(question: _Question) -> set[str]:
+    """The kinds of the kernel that a question is about, and of what that is made of; none for other questions."""
+    found, todo = set(), [question.ask.get("kernel")]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            found |= {part["kind"]} if "kind" in part else set()
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return found
 
 
 def _packing(files: Mapping[str, Any]) -> Iterator[_Question]:
@@ -310,20 +324,21 @@ def ask_all(
     files: Mapping[str, Any],
     names: Sequence[str] = (),
     *,
+    kinds: Collection[str] = (),
     seconds: float = 60,
     shown: Callable[[str, int], None] = lambda name, asked: None,
 ) -> Iterator[Told]:
     """Put the questions of all sets, or of the named ones, to a program; what came of each set.
 
-    `seconds`: for one answer. `shown` is told of progress. `ParameterError` where the program cannot be run, ends or
-    says nothing.
+    `kinds`: of questions about kernels only those about these. `seconds`: for one answer. `shown` is told of progress.
+    `ParameterError` where the program cannot be run, ends or says nothing.
     """
     program = _Program(command, seconds)
     number = 0
     try:
         for name in names or SETS:
             told = Told(name)
-            for question in questions_of(files, name):
+            for question in questions_of(files, name, kinds):
                 number += 1
                 found = program.asked({"n": number, **question.ask})
                 told.asked += 1

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deniable_client.task import Task
     from deniable_client.words import ReplayWords, SystemWords
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BudgetError",

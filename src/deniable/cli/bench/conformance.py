@@ -9,7 +9,7 @@ from deniable.cli.options import argument, option, split
 from deniable.cli.output import Output
 from deniable.errors import require
 from deniable.present.tables import Column, Table
-from deniable.testing.clients import SETS, ask_all, vectors_in
+from deniable.testing.clients import SETS, ask_all, kinds_of, questions_of, vectors_in
 
 __all__ = ["conformance"]
 
@@ -26,6 +26,10 @@ def conformance(
         str | None,
         option("--only", "SET,...", "Only these sets of questions, in the order of a client's making.", tuple(SETS)),
     ] = None,
+    kernels: Annotated[
+        str | None,
+        option("--kernels", "KIND,...", "Of questions about kernels only those about these kinds, such as response."),
+    ] = None,
     seconds: Annotated[float, option("--seconds", "S", "How long one answer may take.")] = 60.0,
 ) -> int:
     """Check a client in any language against the test vectors.
@@ -41,6 +45,11 @@ def conformance(
         require(name in SETS, "only", name, f"one or more of {', '.join(SETS)}")
     require(0 < seconds <= 3600, "seconds", seconds, "a number above 0, at most 3600")
     files = vectors_in(Path(vectors))
+    kinds = split(kernels) if kernels is not None else []
+    if kinds:
+        known = sorted({kind for name in SETS for each in questions_of(files, name) for kind in kinds_of(each)})
+        for kind in kinds:
+            require(kind in known, "kernels", kind, f"one or more of {', '.join(known)}")
     asked = 0
     with out.progress("asking") as progress:
 
@@ -49,10 +58,14 @@ def conformance(
             asked += 1
             progress(asked, None)
 
-        found = list(ask_all(command, files, names, seconds=seconds, shown=shown))
-    rows = [[told.name, f"{told.asked:,}", f"{told.right:,}", _verdict(told.right, told.asked)] for told in found]
+        found = list(ask_all(command, files, names, kinds=kinds, seconds=seconds, shown=shown))
+    rows = [
+        [told.name, f"{told.asked:,}", f"{told.right:,}", f"{told.unsupported:,}", _verdict(told.right, told.asked)]
+        for told in found
+    ]
     holds = all(told.holds for told in found)
-    table = Table((Column("set"), Column("asked", right=True), Column("right", right=True), Column("")), rows)
+    counts = (Column(name, right=True) for name in ("asked", "right", "not there"))
+    table = Table((Column("set"), *counts, Column("")), rows)
     wrong = [f"{told.name}: {line}" for told in found for line in told.wrong]
     missing = [told.name for told in found if told.unsupported]
     told_missing = [f"Not there (answered unsupported): {', '.join(missing)}."] if missing else []
