@@ -79,8 +79,9 @@ def is_number(value: object) -> bool:
 
 def whole(name: str, value: Any, least: int, most: float = math.inf, need: str = "", hint: str = "") -> int:
     """The integer from `least` to `most` that was given under this name, Python's or NumPy's, as one of Python's."""
-    told = f"an integer >= {least}" if most == math.inf else f"an integer from {least} to {most}"
-    require(is_whole(value, least, most), name, value, need or told, hint)
+    if not is_whole(value, least, most):
+        told = f"an integer >= {least}" if most == math.inf else f"an integer from {least} to {most}"
+        require(False, name, value, need or told, hint)
     return int(value)
 
 

@@ -135,13 +135,14 @@ class Mechanism(ABC):
     @cached_property
     def design(self) -> Design:
         """The canonical design as plain data; what reports and tallies carry and devices check."""
+        kernel = kernel_to(self.kernel)
         return {
             "mechanism": self.name,
             "version": self.version,
             "epsilon": self.epsilon,
             "domain": self.domain.document(),
             "params": self.params,
-            "kernel": kernel_to(self.kernel),
+            "kernel": kernel,
         }
 
     @cached_property

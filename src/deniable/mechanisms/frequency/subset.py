@@ -19,7 +19,7 @@ from deniable.core.frontier import best_subset_size
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support
 from deniable.core.types import BoolArray, Bytes, Columns, IntArray, UintArray
-from deniable.errors import FormatError, whole
+from deniable.errors import FormatError, require
 from deniable.kernels import loops
 from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.populations import sets_of_others
@@ -169,7 +169,9 @@ class IntervalBulk(Seeded, SupportBulk[Interval]):
 
 def check_size(size: object, k: int) -> int:
     """A subset size, from 1 to k-1."""
-    return whole("size", size, 1, k - 1, f"an integer from 1 to k-1 = {k - 1}")
+    ok = isinstance(size, int | np.integer) and not isinstance(size, bool) and 1 <= size < k
+    require(bool(ok), "size", size, f"an integer from 1 to k-1 = {k - 1}")
+    return int(size)  # type: ignore[call-overload, no-any-return]  # it is a number here
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from deniable.core.guess import Guess
 from deniable.core.laws import epsilon_to
 from deniable.core.types import FloatArray, IntArray
 from deniable.core.window import starts_of, window_held
-from deniable.errors import require, whole
+from deniable.errors import require
 from deniable.estimate.result import Part
 from deniable.mechanisms.metric.base import (
     MetricMechanism,
@@ -65,9 +65,10 @@ class BRR(MetricMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        number = isinstance(self.m, int | np.integer) and not isinstance(self.m, bool)
         most = self.output_count - 1
-        need = f"an integer from 1 to {most}, one less than the answers"
-        object.__setattr__(self, "m", whole("m", self.m, 1, most, need))
+        require(number and 1 <= self.m <= most, "m", self.m, f"an integer from 1 to {most}, one less than the answers")
+        object.__setattr__(self, "m", int(self.m))
         if self.on_line:
             object.__setattr__(self, "tie", self.tie or TIES[0])
             require(self.tie in TIES, "tie", self.tie, f"one of {', '.join(TIES)}")

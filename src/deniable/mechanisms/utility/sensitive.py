@@ -17,7 +17,7 @@ from deniable.core.promise import Promise
 from deniable.core.promise.ranges import others, sensitive_ranges
 from deniable.core.protection import Protection
 from deniable.core.types import IntArray
-from deniable.errors import is_number, require
+from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 
 __all__ = [
@@ -101,7 +101,7 @@ def check_theta(theta: Any, s: int, k: int) -> float:
     if theta is None:
         return (k - s) / k
     theta = _read(theta) if isinstance(theta, str) else theta
-    ok = is_number(theta) and bool(0 <= theta <= 1)
+    ok = isinstance(theta, int | float | np.floating) and not isinstance(theta, bool) and bool(0 <= theta <= 1)
     require(
         ok,
         "theta",
