@@ -90,6 +90,58 @@ def test_no_command_shows_a_password(
     assert [path for path in left if leaked(path.read_bytes(), [PASSWORD, HOOK])] == []
 
 
+def without_database() -> set[str]:
+    """Every command that takes none."""
+
+    def walk(command: Any, path: list[str]) -> Iterator[str]:
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from walk(inner, [*path, name])
+        if not hasattr(command, "commands") and not any("--database" in each.opts for each in command.params):
+            yield " ".join(path)
+
+    app = build()
+    return set(walk(app if hasattr(app, "commands") else typer.main.get_command(app), []))
+
+
+def test_commands_on_files_take_along_nothing_that_they_were_not_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Columns beside the answers, and secrets of the environment, are in no output, no error and no file."""
+    names, notes = b"canary-of-a-name", b"canary-of-a-note"
+    secrets = [names, notes, PASSWORD, HOOK]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DENIABLE_DATABASE", URL)
+    monkeypatch.setenv("DENIABLE_WEBHOOKS", f"https://example.org/{HOOK.decode()}")
+    rows = "".join(f"{names.decode()}-{i},{i % 2},{i % 3},{notes.decode()}\n" for i in range(60))
+    Path("people.csv").write_text("name,a,b,note\n" + rows)
+    Path("wrong.csv").write_text("name,a,b,note\n" + rows + f"{names.decode()},7,8,{notes.decode()}\n")
+    grr, asked = ["grr", "--epsilon", "1", "--k", "2"], ["survey", "design", "--epsilon", "1", "--out", "s.json"]
+    steps = [
+        ["design", *grr],
+        ["plan", "--k", "2", "--n", "60", "--epsilon", "1"],
+        ["privatize", *grr, "people.csv", "--column", "a", "--out", "r.bin"],
+        ["tally", "r.bin", "--out", "t.bin"],
+        ["estimate", "t.bin", "--out", "e.csv"],
+        ["simulate", *grr, "--data", "people.csv", "--column", "a"],
+        ["verify", "r.bin"],
+        [*asked, "--question", "a=2", "--question", "b=3"],
+        ["survey", "privatize", "s.json", "people.csv", "--columns", "a,b", "--out", "sr.bin"],
+        ["survey", "tally", "s.json", "sr.bin", "--out", "st.bin"],
+        ["survey", "estimate", "s.json", "st.bin", "--out", "se.csv"],
+        ["privatize", *grr, "wrong.csv", "--column", "a", "--out", "x.bin"],
+        ["survey", "privatize", "s.json", "wrong.csv", "--columns", "a,b", "--out", "y.bin"],
+    ]
+    known = without_database()
+    for number, words in enumerate(steps):
+        assert words[0] in known or " ".join(words[:2]) in known
+        code, told = said([*words, "--json"], capsys)
+        assert code == (2 if number >= len(steps) - 2 else 0), (words, told)
+        assert leaked(told, secrets) == set(), words
+    made = {path.name for path in tmp_path.iterdir()} - {"people.csv", "wrong.csv"}
+    assert made == {"r.bin", "t.bin", "e.csv", "s.json", "sr.bin", "st.bin", "se.csv"}
+    assert [name for name in made if leaked(Path(name).read_bytes(), secrets)] == []
+
+
 def test_settings_do_not_show_where_they_lead() -> None:
     found = settings({"database": URL, "webhooks": f"https://example.org/{HOOK.decode()}"})
     assert leaked(repr(found).encode(), [PASSWORD, HOOK]) == set()

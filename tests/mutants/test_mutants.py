@@ -17,7 +17,7 @@ from mutants.swap import pairs
 TOOL = LISTS / "run.py"
 LEAST = 1000
 AREAS = {
-    *("audit", "commands", "dealt", "devices", "estimates", "estimating", "grammar"),
+    *("apart", "audit", "commands", "dealt", "devices", "drawn", "estimates", "estimating", "grammar"),
     *("learn", "ledger", "marks", "options", "planning", "proofs", "randomness"),
     *("releases", "running", "scripts", "second", "see", "serving", "sessions"),
     *("stores", "stranger", "survey", "testing", "thresholds"),
