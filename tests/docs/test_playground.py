@@ -346,6 +346,8 @@ def test_keys_alone_do_everything_and_wrong_answers_are_told(tab: Tab) -> None:
         page.fill("#labels", text)
         assert told in page.text_content("#labels-fault")
         assert page.get_attribute("#labels", "aria-invalid") == "true"
+    page.fill("#asked", "Do you smoke?")
+    assert page.text_content("#question") == "Do you smoke?"
     page.fill("#labels", "yes\nno")
     assert page.text_content("#labels-fault") == ""
     assert page.locator("#guesses button").all_text_contents() == ["yes", "no"]

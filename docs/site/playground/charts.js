@@ -83,7 +83,7 @@ const path = (points, { x, y }) => points.map(([a, b], i) => `${i ? "L" : "M"}${
 
 /** An estimate and its interval while reports come in. @param {Element} place @param {string} label @param {number} truth @param {[number, Ends][]} history @param {number} most */
 export function settlingChart(place, label, truth, history, most) {
-  const low = truth < 0.15 ? -0.1 : Math.max(0, Math.floor(10 * truth - 1.5) / 10);
+  const low = truth < 0.25 ? -0.1 : Math.max(0, Math.floor(10 * truth - 1.5) / 10);
   const high = Math.min(1, Math.ceil(10 * truth + 1.5) / 10);
   const step = high - low > 0.35 ? 0.1 : 0.05;
   const ys = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, i) => low + step * i);
@@ -115,7 +115,7 @@ export function epsilonChart(place, said, epsilons, values, now, ys, limit) {
   draw(draw(root, "clipPath", { id }), "rect", { x: x(0), y: 12, width: x(last) - x(0) + 2, height: 210 });
   if (limit) {
     draw(root, "path", { class: "limit", d: line(limit.values) });
-    draw(root, "line", { class: "limit", x1: x(last) - 154, x2: x(last) - 124, y1: y(0.12), y2: y(0.12) });
+    draw(root, "line", { class: "limit", x1: x(last) - 166, x2: x(last) - 136, y1: y(0.12), y2: y(0.12) });
     draw(root, "text", { class: "limit-text", x: x(last), y: y(0.12) + 4, "text-anchor": "end" }, limit.text);
   }
   draw(root, "path", { class: "curve", d: line(values), "clip-path": `url(#${id})` });

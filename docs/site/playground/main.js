@@ -22,6 +22,11 @@ function look() {
 
 const step = () => Number(element("epsilon").value);
 
+/** The question, above its answers. */
+function ask() {
+  element("question").textContent = element("asked").value.trim() || "Your answer";
+}
+
 /** What is chosen now; the parts stay as they are while the answers are not fit to be asked. */
 function choose() {
   const { labels, fault } = labelsIn(element("labels").value);
@@ -90,6 +95,8 @@ function begin() {
   );
   element("main").hidden = false;
   choose();
+  ask();
+  element("asked").addEventListener("input", ask);
   for (const id of ["epsilon", "labels"]) element(id).addEventListener("input", choose);
   element("mechanism").addEventListener("change", choose);
   element("report").addEventListener("click", () => report(setting));
