@@ -209,11 +209,11 @@ def test_nothing_is_withheld_or_silent_in_many_cases(case: dict[str, Any], sizes
 def check_never_silent(*tasks: Task) -> None:
     """A device that has spent nothing answers in every window of every task, whatever it answers."""
     moment = [0.0]
-    start = (TODAY - date(1970, 1, 1)) / timedelta(1) * 86400.0
     with TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "ledger", clock=lambda: moment[0])
-        for window in range(max((task.count for task in tasks), default=0)):
-            for task in tasks:
+        for task in tasks:
+            start = (task.opens - date(1970, 1, 1)) / timedelta(1) * 86400.0
+            for window in range(task.count):
                 moment[0] = start + window * task.days * 86400 + 3600
                 receipt = ledger.answer(task, None, url="https://collect.example.org")
                 assert (receipt.window, receipt.new, receipt.cost) == (window, True, task.epsilon)
@@ -258,7 +258,8 @@ def check_told_before(case: dict[str, Any], sizes: list[Any]) -> list[Task]:
     more = found.later if found.fits else 0
     said = f"{more} more survey{'s' * (more > 1)} like this" if more else "No further survey fits"
     assert any(said in line for line in told["told"])
-    again = (replace(made, title=f"Exams {i}") for i in range(more))
+    days = [TODAY + timedelta(made.days * made.windows * i) for i in range(1, more + 1)]
+    again = (replace(made, title=f"Exams of {day}", opens=day.isoformat()) for day in days)
     return [task, *(Task.load(task_of(other, SELF, today=TODAY)) for other in again)]
 
 

@@ -107,6 +107,27 @@ def test_every_text_is_used() -> None:
         assert left == [], f"{name} has texts that nobody says"
 
 
+_CALLED = re.compile(r"""\b(?:t|d|say)(?:\.html)?\(\s*["']([a-z]+(?:\.[a-z0-9]+)+)["']\s*[,)]""")
+"""A text that a template, a page or a script asks for by its whole id."""
+
+
+def _unknown(source: str) -> set[str]:
+    """Ids that a source asks for and no area has."""
+    known = {id for name in AREAS for id in area(name, "en")}
+    return set(_CALLED.findall(source)) - known
+
+
+def test_every_text_that_is_asked_for_is_there() -> None:
+    sources = [*TEMPLATES.glob("*.html"), *STATIC.glob("*.js"), *SERVICE.rglob("*.py")]
+    wrong = {path.name: _unknown(path.read_text("utf-8")) for path in sources}
+    assert {name: ids for name, ids in wrong.items() if ids} == {}
+
+
+@pytest.mark.parametrize("planted", ['{{ t("cross.gone") }}', 't.html("cross.gone", n=1)', "say('cross.gone')"])
+def test_a_text_that_is_missing_is_found(planted: str) -> None:
+    assert _unknown(planted) == {"cross.gone"}
+
+
 def test_what_the_survey_page_is_given_its_scripts_say() -> None:
     named = {id for path in STATIC.glob("*.js") for id in _used(path.read_text("utf-8"))}
     assert [id for id in SAID if id not in named] == []

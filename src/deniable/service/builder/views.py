@@ -363,7 +363,7 @@ def _spent(collector: Collector, say: Texts) -> str:
     if not recent:
         return ""
     left = max(0.0, DEVICE_YEAR - sum(task.epsilon * task.count for task in recent))
-    return say("out.spent", n=len(recent), left=left)
+    return say("out.spent", count=len(recent), n=len(recent), left=left)
 
 
 async def preview(collector: Collector, request: Request) -> Response:
