@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from deniable.core.types import Target
@@ -64,7 +65,9 @@ def _asked(task: Task, tag: str) -> dict[str, _Asked]:
     found: dict[str, _Asked] = {}
     for number, question in enumerate(task.questions):
         for place, one in enumerate(question.together):
-            words = own["questions"][number][place] if own is not None else {"text": one.text, "labels": one.labels}
+            words: Part = {"text": one.text, "labels": one.labels}
+            if own is not None:
+                words = own["questions"][number][place]
             found.setdefault(one.name, _Asked(one, words["text"], tuple(words["labels"])))
     return found
 
@@ -129,10 +132,15 @@ def _view(
         **base,
         moments=moments,
         groups=tuple(GroupView(each, found.n, _cells(found, target), joined) for each, found, joined in groups),
-        trend=trend_of({number: lambda found=found: found for number, found in sorted(known.items())}),
-        close=close_in(lambda: known[last]),
-        **compared([(each, lambda found=found: found) for each, found, _ in groups]),
+        trend=trend_of({number: partial(_same, found) for number, found in sorted(known.items())}),
+        close=close_in(partial(_same, known[last])),
+        **compared([(each, partial(_same, found)) for each, found, _ in groups]),
     )
+
+
+def _same(found: Estimate) -> Estimate:
+    """What is there already, where others are made when they are needed."""
+    return found
 
 
 def _cells(found: Estimate, target: Target) -> tuple[Cell, ...]:

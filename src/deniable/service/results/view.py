@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -254,7 +255,7 @@ def _group(group: Mapping[str, Any], question: Question, target: Target, say: Te
 
 
 def _trend(question: Question, known: Sequence[tuple[Window, Mapping[str, Any] | None]]) -> Trend | None:
-    return trend_of({window.number: lambda part=part: estimate_in(part, question) for window, part in known if part})
+    return trend_of({window.number: partial(estimate_in, part, question) for window, part in known if part})
 
 
 def trend_of(known: Mapping[int, Callable[[], Estimate]]) -> Trend | None:
@@ -276,7 +277,7 @@ def _several(part: Mapping[str, Any], question: Question) -> bool:
 
 def _compared(part: Mapping[str, Any], question: Question, say: Texts) -> dict[str, Any]:
     there = [group for group in part.get("groups", ()) if group.get("estimate")]
-    return compared([(group_name(group, say), lambda group=group: estimate_in(group, question)) for group in there])
+    return compared([(group_name(group, say), partial(estimate_in, group, question)) for group in there])
 
 
 def compared(groups: Sequence[tuple[str, Callable[[], Estimate]]]) -> dict[str, Any]:
