@@ -16,7 +16,7 @@ from deniable_client.domains import Domain
 from deniable_client.task import NOT_TOLD, Question, Task
 from deniable_client.telling import GRADES
 
-__all__ = ["Choice", "ChoiceForm", "QuestionForm", "asked", "groups", "regions", "told"]
+__all__ = ["Choice", "QuestionForm", "asked", "groups", "regions", "told"]
 
 _LISTED = 16
 """Answers that are shown as buttons; more of them are a list to search and choose from."""

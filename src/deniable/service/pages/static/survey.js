@@ -334,7 +334,8 @@ async function start() {
   if (given.questions.some((/** @type {any} */ part) => part.length > 1)) await import("./client/together.js");
   const task = await Task.load(data, { expect: id });
   const question = await ledger.question(task);
-  const Own = question.together.length ? (await import("./joint.js")).jointVisit(Visit, { $, goTo, speak }) : Visit;
+  const several = question.together.length ? (await import("./joint.js")).jointVisit(Visit, { $, goTo, speak }) : Visit;
+  const Own = /** @type {typeof Visit} */ (several);
   const visit = new Own(task, question);
   holds(task, question, visit.before);
   proof("kept", say("start.promise.checked"));

@@ -120,7 +120,7 @@ async function verify() {
         .filter((/** @type {any} */ part) => part.question === question.name)
         .map((/** @type {any} */ part) => ({ window: each.window, part })),
     );
-    const pooled = task.questions.some((/** @type {any} */ each) => each.together.some((/** @type {any} */ one) => one.name === question.name));
+    const pooled = question.together.length > 0 || task.questions.some((/** @type {any} */ each) => each.together.some((/** @type {any} */ one) => one.name === question.name));
     if (windows.length) right = compare(question, windows, pooled) && right;
   }
   return tell(say(right ? "verify.done.ok" : "verify.done.wrong"), right);
