@@ -1,4 +1,4 @@
-"""The file of something long, such as a sweep: what was asked, then a line for each part that is done. It survives the process."""
+"""The file of a sweep, or of something else that is long: what was asked, then a line for each part that is done."""
 
 from __future__ import annotations
 
