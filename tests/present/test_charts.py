@@ -456,6 +456,13 @@ def test_html_fits_a_narrow_screen_and_a_dark_one(tmp_path: Path) -> None:
             page.goto(path.as_uri())
             page.wait_for_selector("#chart svg")
             assert page.evaluate("document.documentElement.scrollWidth") <= 360
+            page.wait_for_function("document.querySelector('#chart svg').style.minWidth")
+            whole, shown = page.evaluate(
+                "(s => [Number(s.getAttribute('width')), s.getBoundingClientRect().width])"
+                "(document.querySelector('#chart svg'))"
+            )
+            assert whole > 400  # more than the screen is wide
+            assert shown == pytest.approx(0.8 * whole, abs=1)  # letters stay as large as can be read
             assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
             assert ("invert" in page.evaluate("getComputedStyle(document.getElementById('chart')).filter")) == turned
 

@@ -20,6 +20,8 @@ POINTS = [
     {"a": 5.0, "b": 2.0, "label": "far", "kind": "out", "more": "z"},
 ]
 
+_COST = "only for bytes, work or forged reports"
+
 
 def draw(**options):
     return scatter_chart(POINTS, x="a", y="b", title="T", tooltip=("more",), **options).to_dict()
@@ -65,7 +67,7 @@ def test_axes_are_logarithmic_where_values_span_much():
         ({"a": 1.0, "b": 1.0, "label": "x"}, "without \\['kind'\\]"),
         ({"a": 0.0, "b": 1.0, "label": "x", "kind": "good"}, "positive finite numbers"),
         ({"a": 1.0, "b": math.inf, "label": "x", "kind": "good"}, "positive finite numbers"),
-        ({"a": 1.0, "b": 1.0, "label": "x", "kind": "odd"}, "kind must be one of good, plain, out, got 'odd'"),
+        ({"a": 1.0, "b": 1.0, "label": "x", "kind": "odd"}, "kind must be one of good, cost, plain, out, got 'odd'"),
     ],
 )
 def test_wrong_points_are_refused(row, message):
@@ -84,6 +86,18 @@ def test_a_plan_is_drawn_with_all_its_designs():
     best = next(row for row in drawn if row["label"] == found.best.name and row["kind"] == "worth a choice")
     assert best["y"] == pytest.approx(100 * found.best.stderr)
     assert found.best.why in json.dumps(best)
+
+
+def test_what_is_behind_on_both_axes_is_worth_a_choice_only_for_what_they_do_not_show():
+    spec = plan_chart(dn.plan(k=100, n=10_000, epsilon=2.0)).to_dict()
+    drawn = layer(spec, "point")[0]["data"]["values"]
+    good, cost = ([row for row in drawn if row["kind"] == kind] for kind in ("worth a choice", _COST))
+    assert {"grr", "pgr"} <= {row["label"] for row in cost}  # of one byte each
+    assert {"ass", "aue", "hr"} <= {row["label"] for row in good}
+    for row in good:
+        assert not any(other["x"] < 0.999 * row["x"] and other["y"] < 0.999 * row["y"] for other in good)
+    for row in cost:
+        assert any(other["x"] < row["x"] and other["y"] < row["y"] for other in good)
 
 
 def test_what_lies_far_out_is_named_in_the_subtitle():

@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.papers.evidence import Missing, as_evidence, as_plain
 from deniable.papers.paper import Context, Found, Rows
-from deniable.run.journal import Journal
+from deniable.run.sweep.journal import Journal
 
 __all__ = ["Unfinished", "journal_of"]
 

@@ -21,10 +21,17 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_chart", "keyvalue_chart", "plan_chart", "reason"]
 
-_KINDS = {"good": "worth a choice", "plain": "beaten by another", "out": "breaks a limit"}
+_KINDS = {
+    "good": "worth a choice",
+    "cost": "only for bytes, work or forged reports",
+    "plain": "beaten by another",
+    "out": "breaks a limit",
+}
 _FAR, _FAR_EITHER = 6.0, 4.0
 """Designs with so many times the least error are named, not drawn: they would press all others into a corner."""
 _POINTS = 400
+_SAME = 1 - 1e-3
+"""What is less by more than that is less."""
 _FRONTIER = "frontier: nothing can lie below"
 
 
@@ -68,7 +75,7 @@ def _costs(d: FrequencyPrediction | KeyValuePrediction) -> dict[str, str]:
 def plan_chart(p: FrequencyPlan) -> altair.LayerChart:
     """The chart of a plan. The frontier is for a guesser without prior knowledge; under a prior it is left out."""
     asked = p.request
-    rows = [_row(d) for d in p.designs]
+    rows = _by_cost([_row(d) for d in p.designs], "asr", "error")
     rows += [_row(o.design) | {"kind": "out", "why": f"{o.title}: {o.reason}"} for o in p.out if o.design is not None]
     _some(rows)
     least = min(row["error"] for row in rows)
@@ -90,6 +97,13 @@ def plan_chart(p: FrequencyPlan) -> altair.LayerChart:
         line=[{"asr": 100 * row["asr"], "error": 100 * row["stderr"]} for row in edge],
         limits=limits,
     )
+
+
+def _by_cost(rows: Sequence[dict[str, Any]], *axes: str) -> list[dict[str, Any]]:
+    """The rows; what another one beats on all axes, beyond rounding, is worth a choice for what they do not show."""
+    good = [row for row in rows if row["kind"] == "good"]
+    behind = [row for row in good if any(all(other[a] < row[a] * _SAME for a in axes) for other in good)]
+    return [row | {"kind": "cost"} if row in behind else row for row in rows]
 
 
 def _subtitle(p: FrequencyPlan, far: Sequence[Mapping[str, Any]]) -> str:

@@ -86,7 +86,7 @@ class ReleasePrediction(Prediction[MetricMechanism]):
     def own(self) -> Mapping[str, Any]:
         """The rule, the points where they were chosen, and own parameters."""
         m = self.mechanism
-        own = {"rule": self.options["rule"]} if "rule" in self.options else {}
+        own = {name: rule for name, rule in (("rule", _rule(self.options)),) if rule}
         points = {"points": m.k} if isinstance(m.domain, Grid) and "points" not in self.options else {}
         return own | points | {name: x for name, x in m.params.items() if x != "random" and name not in _NOT_TOLD}
 
@@ -171,7 +171,7 @@ class ReleasePlan(Plan[ReleasePrediction]):
         for d in self.designs:
             if d.worst and d.loss > 0:
                 gap = "unknown" if d.gap is None else f"{100 * d.gap:.3g} %"
-                label = f"{d.name} {d.options['rule']}" if "rule" in d.options else d.name
+                label = f"{d.name} {_rule(d.options)}".rstrip()
                 cells = {"label": label, x: d.worst, y: d.loss, "above bound": gap, "size": f"{d.bytes:,} bytes"}
                 rows.append(cells | reason(d))
         title = f"Near answers at epsilon {self.request['epsilon']:g}"
@@ -236,8 +236,13 @@ def _makers(
             if promise is not None:
                 yield name, partial(_design, name, None, {**where, "promise": arguments(promise)}, bounds)
             continue
-        for own in [{"rule": rule} for rule in _RULES] if "rule" in entry.options else [{}]:
+        for own in [{"rule": "mean"}, {"form": "paper"}] if "rule" in entry.options else [{}]:
             yield name, partial(_design, name, epsilon, {**where, **own}, bounds)
+
+
+def _rule(options: Mapping[str, Any]) -> str:
+    """The rule of brr, also where it is as printed; of others none."""
+    return "min" if options.get("form") == "paper" else str(options.get("rule", ""))
 
 
 def _design(
@@ -297,5 +302,5 @@ def _worst(m: MetricMechanism) -> float | None:
 def _noted(d: ReleasePrediction) -> ReleasePrediction:
     """With what holds of the design whatever the others are."""
     best = ["No mechanism with this epsilon has less."] if d.gap is not None and d.gap <= _SAME else []
-    rule = [_RULES[d.options["rule"]]] if "rule" in d.options else []
+    rule = [_RULES[_rule(d.options)]] if _rule(d.options) else []
     return replace(d, why=" ".join([d.why, *best, *rule]))

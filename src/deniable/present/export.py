@@ -31,6 +31,7 @@ _PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <style>
 body {{ margin: 1.5rem; background: white; font-family: sans-serif; }}
+#chart {{ overflow-x: auto; }}
 #chart, #chart .vega-embed {{ max-width: 100%; }}
 #chart svg {{ max-width: 100%; height: auto; }}
 @media (max-width: 40rem) {{ body {{ margin: 0.25rem; }} }}
@@ -43,9 +44,12 @@ body {{ margin: 1.5rem; background: white; font-family: sans-serif; }}
 <script>{scripts}</script>
 </head>
 <body>
-<main id="chart"></main>
+<main id="chart" tabindex="0"></main>
 <script>
-vegaEmbed("#chart", {spec}, {options}).catch(console.error);
+vegaEmbed("#chart", {spec}, {options}).then(() => {{
+  const drawn = document.querySelector("#chart svg");
+  drawn.style.minWidth = 0.8 * drawn.getAttribute("width") + "px";
+}}).catch(console.error);
 </script>
 </body>
 </html>

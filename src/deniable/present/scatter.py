@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["scatter_chart"]
 
-_KINDS = ("good", "plain", "out")
-"""What a point can be: one to choose from, one that another beats, one that breaks a limit."""
+_KINDS = ("good", "cost", "plain", "out")
+"""What a point can be: one to choose from, also for what the axes do not show, one that another beats, one that breaks
+a limit."""
 
 _WIDTH, _HEIGHT = 660.0, 420.0
 _NEAR = 13.0
@@ -258,7 +259,11 @@ def _draw(
     place_by = {name: alt.ExprRef(f"datum.{name}") for name in ("align", "dx", "dy")}
     slanted = alt.ExprRef("datum.kind == 'line' ? 'italic' : 'normal'")
     text = layer(labels).mark_text(fontSize=11.5, baseline="middle", fontStyle=slanted, clip=True, **place_by)
-    soft = alt.condition("datum.kind == 'good' || datum.kind == 'line'", alt.value("#222222"), alt.value("#6F747A"))
+    soft = alt.condition(
+        "datum.kind == 'good' || datum.kind == 'cost' || datum.kind == 'line'",
+        alt.value("#222222"),
+        alt.value("#6F747A"),
+    )
     layers.append(text.encode(text="text:N", color=soft))
     return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT).interactive()
 
@@ -267,6 +272,7 @@ def _points(alt: Any, chart: Any, names: Mapping[str, str], present: Sequence[st
     """Filled, hollow or crossed by kind, with the details on hovering."""
     looks = {
         "good": (ESTIMATE, ESTIMATE, "circle"),
+        "cost": (ESTIMATE, "white", "circle"),
         "plain": (ZERO, "white", "circle"),
         "out": (TRUTH, "white", "cross"),
     }
