@@ -96,8 +96,6 @@ def test_licences_are_inside_and_nothing_tells_where_it_was_made(made: Path, bui
         assert [each for each in found if each.split("/")[-1] == file], file
     fetched = rb"files\.python" + rb"hosted|/simple/|registry\." + rb"npmjs"
     odd = re.compile(fetched + rb"|" + re.escape(str(builder.parent).encode()))
-        rb"files\.python" + rb"hosted|/simple/|registry\." + rb"npmjs|" + re.escape(str(builder.parent).encode())
-    )
     assert [each for each, data in found.items() if odd.search(data)] == []
     assert not [
         each for each in found if re.search(r"__pycache__|\.pyc$|\.git/|node_modules|package-lock|\.nbi$", each)
