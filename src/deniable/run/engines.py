@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.collect.reports import Design
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, need_extra, require
 from deniable.estimate.methods import UNBIASED
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
@@ -25,9 +25,11 @@ _QUIET = {"spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
 
 
 def check_engine(engine: str, master: str | None) -> None:
-    """Refuse an engine that is not known, and a master for one that has none."""
+    """Refuse an engine that is not known or not installed, and a master for one that has none."""
     require(engine in ENGINES, "engine", engine, f"one of {', '.join(ENGINES)}")
     require(engine == "spark" or master is None, "master", master, "left out, unless --engine spark is said")
+    for module in ("pyspark", "pyarrow") if engine == "spark" else ():
+        need_extra(module, "spark")
 
 
 def count_with(
