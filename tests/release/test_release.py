@@ -246,7 +246,7 @@ def test_the_demonstration_runs_from_the_wheel(made: Path, tmp_path: Path, pytho
     done = ran(programs / "deniable", "demo", "--people", "1000", cwd=tmp_path / "elsewhere")
     assert re.search(r"^7\. LOOK", done.stdout, re.MULTILINE), done.stdout
     kept = {path.name for path in (tmp_path / "elsewhere" / "demo-output").iterdir()}
-    assert {"task.json", "tally.bin", "estimate.csv", "dashboard.html"} <= kept
+    assert {"task.json", "tally.bin", "estimate.csv"} <= kept
 
 
 # ---- npm
