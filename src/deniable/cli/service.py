@@ -87,8 +87,8 @@ def serve(given: Given, out: Output, config: Config = None) -> None:
 
     Prints one line with its address when it is ready to take reports, and serves until it is told to stop (SIGTERM or
     Control-C); requests that have begun are finished. Settings come from --config, from the environment (DENIABLE_PORT
-    and so on) and from options; the last one wins. It speaks HTTP: put a proxy with TLS in front. It needs the extra
-    service: pip install 'deniable[service]'.
+    and so on) and from options; the last one wins. It speaks HTTP: put a proxy with TLS in front. It needs the
+    extra service: pip install 'deniable[service]'.
 
     Example: deniable serve --database sqlite:///collector.db --port 8000
     """
