@@ -30,6 +30,7 @@ DOORS = HEADS[:4]
 PROJECT = {
     "CHANGELOG.md": "project/changelog.md",
     "CONTRIBUTING.md": "project/contributing.md",
+    "SECURITY.md": "project/security.md",
     "clients/js/README.md": "project/javascript.md",
     "README.md": "index.md",
 }

@@ -214,9 +214,10 @@ def test_reproduce_passes_everything_on(run, monkeypatch):
     table = run("reproduce", "all").out.splitlines()
     assert table[1].split() == ["a", "reproduced", "It", "holds.", "1", "1.01"]
     assert "1 claims: 1 reproduced. Details: results/uldp/report.html" in table[3]
+    usual = {"seed": 1, "against": None, "fresh": False}
     assert seen == [
-        (name, {"figure": "fig1", "quick": True, "out": Path("res"), "data_dir": Path(), "seed": 1, "against": None}),
-        ("all", {"figure": None, "quick": False, "out": Path("results"), "data_dir": None, "seed": 1, "against": None}),
+        (name, {"figure": "fig1", "quick": True, "out": Path("res"), "data_dir": Path(), **usual}),
+        ("all", {"figure": None, "quick": False, "out": Path("results"), "data_dir": None, **usual}),
     ]
 
 

@@ -38,6 +38,7 @@ NOT_RUN = {
     "./bin/": "sets up the checkout, runs the tests or the demonstration; CI runs it",
     "python3 -m pip": "installs; tests of the installation do so in an empty environment",
     "python3 -m venv": "steps of a deployment; tests/deploy runs them in an empty environment",
+    "npm install": "installs a package that a release makes; tests/release do so in an empty project",
     "podman": "needs a container engine; tests/deploy checks what can be checked without",
     "systemctl": "needs systemd; tests/deploy checks the unit",
     "curl": "needs a collector with a week of reports; the tests of the service ask for the same",

@@ -148,9 +148,8 @@ def test_those_that_see_the_levels_are_compared_for_every_number_of_values(monke
 
 def test_close_is_close_in_the_panels_that_the_paper_names(monkeypatch: pytest.MonkeyPatch) -> None:
     def verdict(far: str, **mse: float) -> str:
-        return decided(
-            monkeypatch, "rcf", ten_levels=lambda _, data, __: faked(emoa_as_coded=5.0 if data == far else 1.2, **mse)
-        )
+        run = lambda _, data, __: faked(emoa_as_coded=5.0 if data == far else 1.2, **mse)  # noqa: E731
+        return decided(monkeypatch, "rcf", ten_levels=run, ten_levels_fitted=run)
 
     assert verdict("Job") == "reproduced"
     assert verdict("Country") == "corrected"
