@@ -19,6 +19,7 @@ from deniable.service.store.contract import (
     REJECTED,
     Batch,
     DraftRow,
+    Ending,
     KeyRow,
     Outcome,
     SessionRow,
@@ -182,8 +183,10 @@ class MemoryStore:
     def drop_draft(self, id: str) -> None:
         self._drafts.pop(id, None)
 
-    def put_key(self, key: KeyRow) -> None:
+    def put_key(self, key: KeyRow, *, instead: Ending | None = None) -> None:
         self._keys[key.name] = key
+        if instead is not None:
+            self.revoke_key(instead.name, instead.day, later=instead.later)
 
     def keys(self) -> Sequence[KeyRow]:
         self._alive()

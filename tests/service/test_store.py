@@ -22,7 +22,17 @@ from deniable.collect.codec import dump
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service.ingest import REASONS
 from deniable.service.store import care, engine_of, open_store, restoring, schema
-from deniable.service.store.contract import Batch, DraftRow, Incoming, KeyRow, Outcome, SessionRow, Store, Upload
+from deniable.service.store.contract import (
+    Batch,
+    DraftRow,
+    Ending,
+    Incoming,
+    KeyRow,
+    Outcome,
+    SessionRow,
+    Store,
+    Upload,
+)
 from deniable.service.store.database import Database
 from deniable.service.store.engine import ROW
 from deniable_client.canonical import canonical
@@ -278,6 +288,25 @@ def test_keys(store: Database) -> None:
     assert store.keys()[0] == KeyRow("one", "analyst", b"", DAY, DAY + timedelta(1))
     with pytest.raises(ParameterError, match="no key named 'three'"):
         store.revoke_key("three", DAY)
+
+
+def test_one_key_takes_the_place_of_another_in_one_step(store: Database) -> None:
+    """Both, or neither; and once only."""
+
+    def kept() -> dict[str, KeyRow]:
+        return {key.name: key for key in list(store.keys())}
+
+    store.put_key(KeyRow("two", "analyst", b"\x02" * 32, DAY))
+    store.put_key(KeyRow("four", "analyst", b"\x04" * 32, DAY))
+    with pytest.raises(ParameterError, match="a key named 'two' already"):
+        store.put_key(KeyRow("two", "analyst", b"\x05" * 32, DAY), instead=Ending("four", DAY))
+    assert kept()["four"].revoked is None
+    store.put_key(KeyRow("five", "analyst", b"\x05" * 32, DAY), instead=Ending("four", DAY))
+    assert (kept()["four"].revoked, kept()["four"].digest) == (DAY, b"")
+    for name in ("four", "nobody"):
+        with pytest.raises(ParameterError, match=f"a key that is not revoked, got '{name}'"):
+            store.put_key(KeyRow("six", "analyst", b"\x06" * 32, DAY), instead=Ending(name, DAY))
+    assert set(kept()) == {"two", "four", "five"}
 
 
 def test_sessions(store: Database) -> None:

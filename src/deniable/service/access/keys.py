@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from enum import Enum
 
 from deniable.errors import ParameterError, meant, require
-from deniable.service.store.contract import KeyRow, Store
+from deniable.service.store.contract import Ending, KeyRow, Store
 
 __all__ = ["KEY_ROLES", "Role", "holder", "is_valid", "new_key", "revoke", "rotate"]
 
@@ -38,8 +38,10 @@ _NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
 _ROTATED = re.compile(r"(.*)-([0-9]+)")
 
 
-def new_key(store: Store, role: str, *, today: date, name: str | None = None) -> tuple[str, str]:
-    """Make a key; its name, and the key itself, which nobody can show again."""
+def new_key(
+    store: Store, role: str, *, today: date, name: str | None = None, instead: Ending | None = None
+) -> tuple[str, str]:
+    """Make a key; its name, and the key itself, which nobody can show again. `instead`: a key that ends with it."""
     require(role in KEY_ROLES, "role", role, f"one of {', '.join(KEY_ROLES)}")
     taken = {key.name for key in list(store.keys())}
     if name is None:
@@ -47,7 +49,7 @@ def new_key(store: Store, role: str, *, today: date, name: str | None = None) ->
     require(bool(_NAME.fullmatch(name)), "name", name, "small letters, digits and -, at most 63")
     require(name not in taken, "name", name, "a name that no other key has", "Revoked keys keep their names.")
     key = f"deniable-{role}-{urlsafe_b64encode(os.urandom(32)).rstrip(b'=').decode()}"
-    store.put_key(KeyRow(name, role, _digest(key), today))
+    store.put_key(KeyRow(name, role, _digest(key), today), instead=instead)
     return name, key
 
 
@@ -69,9 +71,9 @@ def rotate(store: Store, name: str, *, today: date, days: int) -> tuple[str, str
     require(old.revoked is None, "name", name, "a key that is not revoked")
     require(0 <= days <= 366, "days", days, "a whole number from 0 to 366")
     stem = found[1] if (found := _ROTATED.fullmatch(name)) else name
-    made = new_key(store, old.role, today=today, name=_free(stem, {key.name for key in list(store.keys())}))
     until = today + timedelta(days)
-    store.revoke_key(name, until, later=days > 0)
+    free = _free(stem, {key.name for key in list(store.keys())})
+    made = new_key(store, old.role, today=today, name=free, instead=Ending(name, until, later=days > 0))
     return *made, until
 
 

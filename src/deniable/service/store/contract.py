@@ -29,6 +29,7 @@ __all__ = [
     "STATES",
     "Batch",
     "DraftRow",
+    "Ending",
     "Incoming",
     "KeyRow",
     "Outcome",
@@ -105,6 +106,14 @@ class KeyRow:
     digest: bytes
     created: date
     revoked: date | None = None
+
+
+class Ending(NamedTuple):
+    """The end of a key, by its name: at once, whatever any clock says, or `later`, from that day on."""
+
+    name: str
+    day: date
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +216,8 @@ class Store(Protocol):
         """The seed of the key that signs tasks: made once, the same for ever, kept with everything else."""
 
     # ---- keys
-    def put_key(self, key: KeyRow) -> None:
-        """Keep a key's hash."""
+    def put_key(self, key: KeyRow, *, instead: Ending | None = None) -> None:
+        """Keep a key's hash. With `instead`, another key ends in the same step; it must not have been ended before."""
 
     def keys(self) -> Sequence[KeyRow]:
         """All keys, revoked ones too."""

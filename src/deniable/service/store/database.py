@@ -36,6 +36,7 @@ from deniable.service.store.contract import (
     STATES,
     Batch,
     DraftRow,
+    Ending,
     Incoming,
     KeyRow,
     Outcome,
@@ -338,10 +339,13 @@ class Database:
 
     # ---- keys
 
-    def put_key(self, key: KeyRow) -> None:
+    def put_key(self, key: KeyRow, *, instead: Ending | None = None) -> None:
         self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
+            if instead is not None:
+                found = session.execute("SELECT revoked FROM keys WHERE name = ?", (instead.name,))
+                require(bool(found) and found[0][0] is None, "name", instead.name, "a key that is not revoked")
             if session.execute("SELECT 1 FROM keys WHERE name = ?", (key.name,)):
                 raise ParameterError(f"there is a key named {key.name!r} already.", "Give the new one another name.")
             revoked = None if key.revoked is None else key.revoked.isoformat()
@@ -349,6 +353,8 @@ class Database:
                 "INSERT INTO keys (name, role, digest, created, revoked) VALUES (?, ?, ?, ?, ?)",
                 (key.name, key.role, key.digest, key.created.isoformat(), revoked),
             )
+            if instead is not None:
+                _end(session, self._journal, instead)
 
     def keys(self) -> Sequence[KeyRow]:
         with self.engine.read() as session:
@@ -365,12 +371,7 @@ class Database:
             session.lock(0, alone=True)
             if not session.execute("SELECT 1 FROM keys WHERE name = ?", (name,)):
                 raise ParameterError(f"there is no key named {name!r}.", "See deniable key list.")
-            self._journal.note(session, "revoked", key=name, on=day.isoformat(), void=not later)
-            sql = "UPDATE keys SET revoked = ? WHERE name = ? AND (revoked IS NULL OR revoked > ?)"
-            session.execute(sql, (day.isoformat(), name, day.isoformat()))
-            if not later:
-                session.execute("UPDATE keys SET digest = ? WHERE name = ?", (b"", name))
-            session.execute("DELETE FROM sessions WHERE key_name = ?", (name,))
+            _end(session, self._journal, Ending(name, day, later))
 
     @property
     def sessions(self) -> Sessions:
@@ -559,6 +560,17 @@ def _open_window(session: Session, job: _Job) -> int | str:
 
 def _state(session: Session, number: int) -> str:
     return str(session.execute("SELECT state FROM tasks WHERE number = ?", (number,))[0][0])
+
+
+def _end(session: Session, journal: Journal, key: Ending) -> None:
+    """A key ends, and so do the sessions of who signed in with it; it never ends later than was said once."""
+    day = key.day.isoformat()
+    journal.note(session, "revoked", key=key.name, on=day, void=not key.later)
+    sql = "UPDATE keys SET revoked = ? WHERE name = ? AND (revoked IS NULL OR revoked > ?)"
+    session.execute(sql, (day, key.name, day))
+    if not key.later:
+        session.execute("UPDATE keys SET digest = ? WHERE name = ?", (b"", key.name))
+    session.execute("DELETE FROM sessions WHERE key_name = ?", (key.name,))
 
 
 def _draft(row: Row) -> DraftRow:
