@@ -395,21 +395,19 @@ TREE_RULES: tuple[TreeRule, ...] = (
 )
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_every_source_keeps_the_rule(rule: Rule) -> None:
-    faults = [f"{path.relative_to(ROOT)}:{line}: {what}" for path in PATHS for line, what in rule(read(path))]
-    assert not faults, "\n" + "\n".join(faults)
-
-
-@pytest.fixture(scope="module")
-def whole() -> Tree:
+def test_sources_keep_the_rules() -> None:
+    """All rules in one test, each source by itself and all together: processes that share tests read them once."""
     readers = (path for folder in READERS for path in (ROOT / folder).rglob("*.py"))
-    return {source.module: source for source in map(read, [*PATHS, *readers])}
-
-
-@pytest.mark.parametrize("rule", TREE_RULES, ids=lambda rule: rule.__name__)
-def test_sources_together_keep_the_rule(rule: TreeRule, whole: Tree) -> None:
-    faults = [f"{module}:{line}: {what}" for module, (line, what) in rule(whole)]
+    whole = {source.module: source for source in map(read, [*PATHS, *readers])}
+    faults = [
+        f"{rule.__name__}: {path.relative_to(ROOT)}:{line}: {what}"
+        for rule in RULES
+        for path in PATHS
+        for line, what in rule(read(path))
+    ]
+    faults += [
+        f"{rule.__name__}: {module}:{line}: {what}" for rule in TREE_RULES for module, (line, what) in rule(whole)
+    ]
     assert not faults, "\n" + "\n".join(faults)
 
 
