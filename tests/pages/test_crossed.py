@@ -162,7 +162,7 @@ def test_the_dashboard_has_the_table_with_intervals_and_the_test_in_words(pair: 
     table = table[: table.index("</table>")]
     (told,) = pair.windows[-1].document["survey"]["tables"]
     cells = told["cells"]
-    written = re.findall(r"<b>(-?[\d.]+)%</b><br><small>(-?[\d.]+)% – (-?[\d.]+)%", table)
+    written = re.findall(r"<b>(-?[\d.]+)%</b><br><small>(-?[\d.]+)% to (-?[\d.]+)%", table)
     assert len(written) == 6
     for row, value, low, high in zip(written, cells["value"], cells["low"], cells["high"], strict=True):
         assert row == tuple(f"{100 * x:.1f}".removesuffix(".0") for x in (value, low, high))
@@ -186,7 +186,7 @@ def test_the_public_page_has_them_too_in_the_words_of_its_language(pair: Joint) 
     assert "Rauchen Sie?" in page
     assert "wöchentlich" in page
     assert "Die Antworten auf beide hängen zusammen" in page
-    assert "oder zwei, die in einem Bericht gemeinsam beantwortet wurden" in page
+    assert "oder zwei, die in einer Meldung gemeinsam beantwortet wurden" in page
     assert page.count('<table class="cross">') == 1
 
 

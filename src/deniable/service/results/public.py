@@ -143,7 +143,12 @@ def charts_of(task: Task, view: QuestionView, shown: Sequence[QuestionView], t: 
     """A question with its charts, its sentences and its tables, ready for a template."""
     tests = sum(each.trend is not None for each in shown)
     parts: dict[str, Any] = {"view": view, "sentences": words.sentences(view, t), "trend": [], "rows": [], "tables": []}
-    parts |= {"gaps": [words.gap(m, task, t) for m in view.moments if not m.cells], "groups": [], "pairs": []}
+    parts |= {
+        "number": t.language.number,
+        "gaps": [words.gap(m, task, t) for m in view.moments if not m.cells],
+        "groups": [],
+        "pairs": [],
+    }
     if view.last is None:
         return parts
     parts["tables"] = [(moment, _table(view, moment.cells, t)) for moment in reversed(view.published)]
@@ -230,7 +235,7 @@ def _certified(made: Mapping[str, Any], t: Texts) -> dict[str, Any]:
     if made["ratio"] is not None:
         top, bottom = map(int, made["ratio"].split("/"))
         sure = t.language.share(-(-1000 * top // (top + bottom)) / 10, 1)
-    return {**made, "text": made["asked"], "sure": sure}
+    return {**made, "text": made["asked"], "reports": t.language.number(made["reports"]), "sure": sure}
 
 
 def _forged(known: Known, t: Texts) -> str:

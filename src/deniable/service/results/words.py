@@ -155,18 +155,24 @@ def group_claim(view: QuestionView, t: Texts) -> list[Markup]:
 # ---- for papers
 
 
-def _ratio_text(certificate: Mapping[str, Any]) -> str:
+def _ratio_text(certificate: Mapping[str, Any], t: Texts) -> str:
     """The exact ratio rounded up to four digits after the comma, for sentences; the certificate has the fraction."""
     if certificate["ratio"] is None:
         return "–"
     top, bottom = map(int, certificate["ratio"].split("/"))
-    return f"{-(-top * 10_000 // bottom) / 10_000:g}"
+    return t.language.number(-(-top * 10_000 // bottom) / 10_000, 4)
 
 
 def crossed(table: Crossing, t: Texts) -> dict[str, Any]:
     """A table of two questions for a template: what the test says, and each share with its interval."""
     rows = [
-        (label, [(_share_of(value, t), f"{_share_of(low, t)} – {_share_of(high, t)}") for value, low, high in row])
+        (
+            label,
+            [
+                (_share_of(value, t), t("range", low=_share_of(low, t), high=_share_of(high, t)))
+                for value, low, high in row
+            ],
+        )
         for label, row in zip(table.rows, table.cells, strict=bool(table.cells))
     ]
     if not table.cells:
@@ -199,7 +205,7 @@ def method(
             )
         )
     for known in certificates:
-        own = {"mechanism": known["mechanism"], "epsilon": known["epsilon"], "ratio": _ratio_text(known)}
+        own = {"mechanism": known["mechanism"], "epsilon": known["epsilon"], "ratio": _ratio_text(known, t)}
         said.append(t("method.mixed", question=known["asked"], **own))
     said.append(t("method.population", level=t.language.share(95)))
     said.append(t("method.batch", least=task.min_batch))
