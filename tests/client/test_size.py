@@ -29,7 +29,8 @@ def wheel_size() -> int:
     ).read_bytes()
     parts[f"{info}/WHEEL"] = bytes(90)
     parts[f"{info}/entry_points.txt"] = b"[console_scripts]\ndeniable-client = deniable_client.command:main\n"
-    parts[f"{info}/licenses/LICENSE"] = (CLIENT / "LICENSE").read_bytes()
+    for name in ("LICENSE", "NOTICE.md"):
+        parts[f"{info}/licenses/{name}"] = (CLIENT / name).read_bytes()
     codes = {name: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode() for name, data in parts.items()}
     record = (f"{name},sha256={codes[name].rstrip('=')},{len(data)}" for name, data in parts.items())
     parts[f"{info}/RECORD"] = "\n".join(record).encode()

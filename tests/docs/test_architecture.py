@@ -178,7 +178,7 @@ MOST: dict[str, Callable[[Row], tuple[float, int]]] = {
     "depth": lambda found: (found["depth"]["most"], 3),
     "mechanism_functions": lambda found: (found["mechanism_functions"], 25),
     "most_functions": lambda found: (found["most_functions"]["functions"], 50),
-    "isinstance_on_roles": lambda found: (len(found["isinstance_on_roles"]), 39),
+    "isinstance_on_roles": lambda found: (len(found["isinstance_on_roles"]), 44),
 }
 
 

@@ -72,6 +72,47 @@ def test_printed_questions_are_each_there_once() -> None:
         assert text.count(question) == 1
 
 
+# ---- what is published
+
+
+def published(**more: Any) -> tuple[Paged, str, list[Any]]:
+    """A task with 300 simulated people in each part, whose week is over."""
+    service = Paged()
+    document = joint(results="public", pair=True, **more)
+    made = [from_design(design) for design in document["design"]["parts"]]
+    id = service.add(document)
+    fill(service.store, document, made, 300, day=TODAY, seed=5)
+    service.to_day(TODAY + timedelta(14))
+    return service, id, made
+
+
+def test_each_question_and_each_table_of_two_is_shown_as_it_is_released() -> None:
+    """A question of two parts has what both tell; numbers are those of the release, in the words of the reader."""
+    service, id, _ = published()
+    row, task = service.store.task(id), Task.load(service.store.task(id).document)
+    found = windows(service.store, row, Intake(row.document), service.now)
+    told = found[0].told(task)["survey"]
+    shown = views(task, found, "reporters", "en")
+    assert [view.question.name for view in shown] == [each["question"] for each in told["questions"]]
+    assert [view.question.name for view in shown] == ["snore", "dream", "nap"]
+    for view in shown:
+        (own,) = [each for each in told["questions"] if each["question"] == view.question.name]
+        assert [cell.value for cell in view.last.cells] == own["estimate"]["value"]
+        assert [cell.low for cell in view.last.cells] == own["estimate"]["low"]
+        assert view.last.reports == own["reports"]
+    words = {view.question.name: (view.text, view.labels) for view in shown}
+    tables = [each for each in crossings(task, by_question(task, found, "population"), words) if each.cells]
+    assert [each.texts[1] for each in tables] == ["Do you nap?"]
+    for two, own in zip(tables, [each for each in told["tables"] if each["cells"]], strict=True):
+        assert [value for row in two.cells for value, _, _ in row] == own["cells"]["value"]
+        assert [high for row in two.cells for _, _, high in row] == own["cells"]["high"]
+        assert two.pvalue == own["independence"]["pvalue"]
+    page = service.get(f"/r/{id}?lang=ar").body.decode()
+    assert page.count('<table class="cross">') == 1
+    assert texts("see", "ar")("cross.title") in page
+    assert "no, I prefer not to say" not in page
+
+
 # ---- in a browser
 
 
@@ -194,47 +235,6 @@ def test_requests_are_alike_whatever_is_answered(chromium: Any) -> None:
                 found.add((tuple(asked_for), tuple(kept)))
     assert len(found) == 1, found
     assert sum(tally.n for tally in service.store.tallies(id).values()) == len(given)
-
-
-# ---- what is published
-
-
-def published(**more: Any) -> tuple[Paged, str, list[Any]]:
-    """A task with 300 simulated people in each part, whose week is over."""
-    service = Paged()
-    document = joint(results="public", pair=True, **more)
-    made = [from_design(design) for design in document["design"]["parts"]]
-    id = service.add(document)
-    fill(service.store, document, made, 300, day=TODAY, seed=5)
-    service.to_day(TODAY + timedelta(14))
-    return service, id, made
-
-
-def test_each_question_and_each_table_of_two_is_shown_as_it_is_released() -> None:
-    """A question of two parts has what both tell; numbers are those of the release, in the words of the reader."""
-    service, id, _ = published()
-    row, task = service.store.task(id), Task.load(service.store.task(id).document)
-    found = windows(service.store, row, Intake(row.document), service.now)
-    told = found[0].told(task)["survey"]
-    shown = views(task, found, "reporters", "en")
-    assert [view.question.name for view in shown] == [each["question"] for each in told["questions"]]
-    assert [view.question.name for view in shown] == ["snore", "dream", "nap"]
-    for view in shown:
-        (own,) = [each for each in told["questions"] if each["question"] == view.question.name]
-        assert [cell.value for cell in view.last.cells] == own["estimate"]["value"]
-        assert [cell.low for cell in view.last.cells] == own["estimate"]["low"]
-        assert view.last.reports == own["reports"]
-    words = {view.question.name: (view.text, view.labels) for view in shown}
-    tables = [each for each in crossings(task, by_question(task, found, "population"), words) if each.cells]
-    assert [each.texts[1] for each in tables] == ["Do you nap?"]
-    for two, own in zip(tables, [each for each in told["tables"] if each["cells"]], strict=True):
-        assert [value for row in two.cells for value, _, _ in row] == own["cells"]["value"]
-        assert [high for row in two.cells for _, _, high in row] == own["cells"]["high"]
-        assert two.pvalue == own["independence"]["pvalue"]
-    page = service.get(f"/r/{id}?lang=ar").body.decode()
-    assert page.count('<table class="cross">') == 1
-    assert texts("see", "ar")("cross.title") in page
-    assert "no, I prefer not to say" not in page
 
 
 @pytest.mark.slow
