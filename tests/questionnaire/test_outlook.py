@@ -85,6 +85,7 @@ def test_six_questions() -> None:
     assert round(found.chance_of(100, 1.0), 5) == 0.00751
     assert found.people_needed == 5508
     assert found.fewer == ("q1", "q2")
+    assert lines(found) == lines(found), "saying it changes nothing of it"
     two = outlook(asked([one(2, 0), one(2, 1)], people=2000, response=0.5))
     assert points(two) == [9.5, 9.5]
     weaker = outlook(

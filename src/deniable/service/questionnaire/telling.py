@@ -138,7 +138,7 @@ def ways(found: Outlook, say: Texts) -> list[str]:
     told = []
     for name, values in found.suggestions:
         if name in ("apart", "questions", "ticks"):
-            values |= {"names": [asked.item(each).text for each in values["names"]]}
+            values = {**values, "names": [asked.item(each).text for each in values["names"]]}
         elif name == "windows":
             values = {}
         told.append(say(f"out.try.{name}", **values))
