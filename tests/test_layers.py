@@ -398,12 +398,13 @@ TREE_RULES: tuple[TreeRule, ...] = (
 def test_sources_keep_the_rules() -> None:
     """All rules in one test, each source by itself and all together: processes that share tests read them once."""
     readers = (path for folder in READERS for path in (ROOT / folder).rglob("*.py"))
-    whole = {source.module: source for source in map(read, [*PATHS, *readers])}
+    own = {path: read(path) for path in PATHS}
+    whole = {source.module: source for source in (*own.values(), *map(read, readers))}
     faults = [
         f"{rule.__name__}: {path.relative_to(ROOT)}:{line}: {what}"
         for rule in RULES
-        for path in PATHS
-        for line, what in rule(read(path))
+        for path, source in own.items()
+        for line, what in rule(source)
     ]
     faults += [
         f"{rule.__name__}: {module}:{line}: {what}" for rule in TREE_RULES for module, (line, what) in rule(whole)
