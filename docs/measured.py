@@ -147,7 +147,7 @@ def _deciding(rule: Rule, measured: dict[str, Any], most: int = 3) -> str:
     told = []
     for quantity in dict.fromkeys(condition.quantity for condition in rule.conditions):
         pattern = re.compile(re.escape(quantity).replace(r"\*", "(.+)"))
-        found = [x for name, x in measured.items() if pattern.fullmatch(name) and "standard error" not in name]
+        found = [x for name, x in measured.items() if pattern.fullmatch(name) and not name.endswith(", standard error")]
         ends = sorted({f"{x:.3g}": x for x in found if isinstance(x, int | float)}.items(), key=lambda end: end[1])
         if ends:
             shown = quantity.replace("*", "\\*")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -227,3 +228,15 @@ def test_the_standard_library_is_enough(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "120 reports" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such pipes")
+def test_who_reads_no_more_is_no_drama(tmp_path: Path) -> None:
+    """`deniable-client verify FILE | head -1`: no trace of an error, and the exit code is that of the verdict."""
+    for design, code in ((SS.design, 0), ({**SS.design, "epsilon": 0.5}, 1)):
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "w") as gone:
+            command = [sys.executable, "-m", "deniable_client", "verify", put(tmp_path / "design.json", design)]
+            done = subprocess.run(command, stdout=gone, stderr=subprocess.PIPE, check=False, timeout=60)
+        assert (done.returncode, done.stderr) == (code, b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -47,3 +48,14 @@ def test_what_is_implemented_or_superseded_names_files_that_exist(name: str, num
 )
 def test_numbers_are_read(text: str, found: list[str], numbered: ModuleType) -> None:
     assert [str(item) for item in numbered.items(text)] == found
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_verdict_stands_beside_a_number_that_decides_it(name: str, generate: ModuleType) -> None:
+    """A dash would say that nothing was measured. Only standard errors of other numbers are left out."""
+    runs = [
+        json.loads(file.read_text("utf-8")) for file in sorted(generate.measured.KEPT.glob(f"*/{name}/claims.json"))
+    ]
+    rows = generate.measured._rows(PAPERS[name], runs)
+    assert rows
+    assert [row[0] for row in rows if row[2] == "-"] == []

@@ -123,7 +123,7 @@ def test_what_cannot_be_followed_is_measured() -> None:
     assert broken.refuted
     assert "BROKEN" in broken.verdict
     assert broken.document()["epsilon_exact"] is None
-    with pytest.raises(dn.ParameterError, match="epsilon must be given, because it draws"):
+    with pytest.raises(dn.ParameterError, match=r"epsilon must be given, .* could not be followed: it draws"):
         dn.Mechanism.from_functions(many, lambda report: report, k=32)
 
 
@@ -176,6 +176,11 @@ def test_studies_take_code() -> None:
         ({"perturb": lambda value: value}, "perturb must be a function of a number .*, got TypeError for the value 0"),
         ({"perturb": lambda value, rng: [value]}, "as they are of the type list: tuples can"),
         ({"supports": lambda report: [0]}, "does not treat all items alike"),
+        (
+            {"supports": lambda report: range(K)},
+            "supports must be items that their own value supports more .* got chan",
+        ),
+        ({"supports": lambda report: {*range(K)} - {report}}, "their own value .* got chances 0.375 and 0.875"),
         ({"perturb": lambda x, rng: x}, "epsilon must be finite"),
         ({"k": None}, "domain must be given by exactly one of"),
         ({"trials": 3}, "trials must be"),

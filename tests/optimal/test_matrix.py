@@ -93,9 +93,16 @@ def test_the_same_matrix_in_any_form_is_the_same_table(matrix: Any) -> None:
     assert from_matrix(matrix).table.weights == ((3 << 62, 1 << 62), (1 << 62, 3 << 62))
 
 
-def test_frames_name_their_columns() -> None:
+def test_frames_name_their_columns_and_rows() -> None:
     pandas = pytest.importorskip("pandas")
-    assert from_matrix(pandas.DataFrame({"x": [0.75, 0.25], "y": [0.25, 0.75]})).outputs == ("x", "y")
+    frame = pandas.DataFrame({"x": [0.75, 0.25], "y": [0.25, 0.75]})
+    assert from_matrix(frame).outputs == ("x", "y")
+    assert from_matrix(frame).domain.labels is None
+    named = frame.set_axis(["no", "yes"])
+    assert from_matrix(named).domain.labels == ("no", "yes")
+    assert from_matrix(named, labels=["a", "b"]).domain.labels == ("a", "b")
+    with pytest.raises(dn.ParameterError, match="labels must be different"):
+        from_matrix(frame.set_axis(["no", "no"]))
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 8.0])
@@ -142,6 +149,10 @@ def test_rows_off_by_a_billionth_are_divided_by_their_sums() -> None:
         ([[0.5, 0.5], [0.5, 0.5]], {}, "Rows that are all the same tell nothing"),
         ([[3, 1], [1, 3]], {"labels": ["a", "b", "c"]}, "matrix must be 3 rows, one for each answer, got 2 rows"),
         ([[3, 1], [1, 3]], {"outputs": ["a", "a"]}, "2 different names, one for each column"),
+        ([[3, 1], [1, 3]], {"outputs": ["a"]}, r"2 different names, one for each column, got \['a'\]"),
+        ([[3, 1], [1, 3]], {"outputs": ["a", "b", "c"]}, "2 different names, one for each column"),
+        (Chances([[3, 1], [1, 3]], outputs=("a", "b", "c")), {}, "2 different names, one for each column"),
+        (dn.Channel(("a", "b"), ((3, 1), (1, 3)), 4), {"outputs": ["a"]}, "2 different names, one for each column"),
         ([[3, 1], [1, 3]], {"epsilon": 0}, "epsilon must be a finite number > 0"),
         ([[3, 1], [1, 3]], {"promise": 1.0}, "promise must be a promise"),
         ([[3, 1], [1, 3]], {"promise": dn.promise(epsilon=2, k=3)}, "one to 2 answers"),

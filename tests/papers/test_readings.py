@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -56,33 +57,44 @@ OPPOSITES: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     ),
     "pldp-fig3": ("corrected", {"by SUE alone: rise, Country, rcf: from 10 to 42 values": FAR}, "refuted"),
     "pldp-fig4": ("corrected", {"AUEM: rise, Job, auem: from 3 to 12 values": NEAR}, "refuted"),
-    "kskv-fig3-small": ("refuted", {}, "refuted"),
+    "pldp-rcf-better": ("refuted", {"AUEM over *": FAR, "EMOA over *": FAR}, "reproduced"),
+    "pldp-ppda": ("refuted", {"AUEM over PPDA, *": NEAR, "EMOA over PPDA, *": NEAR}, "reproduced"),
+    "uldp-table1-bits": ("corrected", {"Census uLH ours, hash public": 11.0}, "refuted"),
+    "uldp-many-sensitive": ("corrected", {"*, as printed, most above the lowest of the six": 0.05}, "reproduced"),
+    "brr-fig7": ("corrected", {"Gowalla, largest": 278}, "refuted"),
+    "brr-fig10-high": ("reproduced", {"not private minus Laplace, MNIST, epsilon=32": FAR}, "refuted"),
+    "kskv-fig3-small": ("refuted", {"mean gain over *": FAR, "gain, *": FAR}, "reproduced"),
     "kskv-fig3-ue": ("corrected", {"mean gain, epsilon from 4 on": FAR}, "reproduced"),
+    "kskv-fig4-ue": ("corrected", {"gain, E-Commerce, epsilon=1, top 20": NEAR}, "refuted"),
+    "kskv-fig6-ue": ("corrected", {"mean gain, epsilon up to 2": NEAR}, "refuted"),
+    "kskv-fig7-ue": ("corrected", {"mean gain, epsilon up to 2": NEAR}, "refuted"),
+    "kskv-fig5-large": ("refuted", {"mean gain over *": FAR, "gain, *": FAR}, "reproduced"),
     "kskv-fig5-advantage": ("corrected", {"mean gain": FAR}, "refuted"),
+    "kskv-fig6-best": ("reproduced", {"mean gain over ks-ue l=2": NEAR, "repaired: gain, *": NEAR}, "refuted"),
+    "kskv-fig6-clothing": ("reproduced", {"gain, *": NEAR, "repaired: gain, *": NEAR}, "refuted"),
+    "kskv-fig7-best": ("corrected", {"repaired: mean gain over pckv-ue l=2": NEAR}, "refuted"),
+    "kskv-fig8-small": ("refuted", {"mean gain over *": FAR, "gain, *": FAR}, "reproduced"),
+    "kskv-fig8-best": ("refuted", {"mean gain over *": FAR, "gain, *": FAR}, "reproduced"),
 }
-"""What was found, what would be measured if it were another way, and what follows from that."""
+"""What was found, what would be measured if it were another way (a star: all of these), and what follows from that."""
 
 
 @pytest.mark.parametrize("name", OPPOSITES)
 def test_the_opposite_is_rejected(name: str) -> None:
     verdict, planted, otherwise = OPPOSITES[name]
     claim, found = CLAIMS[name], as_evidence(kept(name)["measured"])
-    assert decide(claim.rule, found).verdict == verdict == kept(name)["verdict"]
-    assert set(planted) <= set(found)
-    assert decide(claim.rule, {**found, **planted}).verdict == otherwise
-
-
-def test_the_best_would_be_seen_if_it_were_the_best() -> None:
-    """The opposite of a refuted statement: ahead of each of the others in every setting."""
-    found = as_evidence(kept("kskv-fig3-small")["measured"])
-    ahead = {name: FAR for name in found if "gain" in name}
-    assert decide(CLAIMS["kskv-fig3-small"].rule, {**found, **ahead}).verdict == "reproduced"
+    assert decide(claim.rule, found).verdict == verdict == kept(name)["verdict"] != otherwise
+    changed = dict(found)
+    for pattern, number in planted.items():
+        meant = [quantity for quantity in found if fnmatchcase(quantity, pattern)]
+        assert meant, pattern
+        changed |= dict.fromkeys(meant, number)
+    assert decide(claim.rule, changed).verdict == otherwise
 
 
 READ = {
     *OPPOSITES,
-    *("brr-fig10-high", "brr-fig10-stable", "brr-fig9-stable", "pldp-rcf-better", "pldp-fig3", "pldp-fig4"),
-    *("kskv-fig5-large", "kskv-fig8-advantage", "kskv-task1-order", "pldp-pbp-levels"),
+    *("brr-fig10-stable", "brr-fig9-stable", "kskv-fig8-advantage", "kskv-task1-order", "pldp-pbp-levels"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -11,7 +12,7 @@ import deniable as dn
 from deniable.datasets import synthetic
 from deniable.errors import ParameterError, PrivacyError
 from deniable.mechanisms.metric.bipartite import line_min, line_printed
-from deniable.mechanisms.registry import MECHANISMS
+from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable.papers.schemes import KINDS, SCHEMES, find, try_scheme
 
 LINE: dict[str, Any] = {"epsilon": 0.5, "points": 40}
@@ -34,7 +35,9 @@ def test_as_printed_is_form_paper(name: str, given: dict[str, Any], same: dict[s
 def test_every_row_that_is_printed_takes_form_paper_and_nothing_twice() -> None:
     rows = {name: entry.printed for name, entry in MECHANISMS.items() if entry.printed is not None}
     adaptive, near = {"ass", "aue", "alh", "athe"}, {"brr", "exponential", "lsrr"}
-    assert set(rows) == adaptive | near | {"uss", "uue", "urr", "urap", "pldp"}
+    assert set(rows) == adaptive | near | {"uss", "uue", "urr", "urap", "uhr", "pldp"}
+    uhr = dn.mechanism("uhr", **ULDP)
+    assert uhr.design == dn.mechanism("uhr", **ULDP, form="paper").design, "the usual form is as printed"
     with pytest.raises(ParameterError, match="rule must be left out with form=paper, got 'mean'"):
         dn.mechanism("brr", **LINE, form="paper", rule="mean")
     with pytest.raises(ParameterError, match="form must be paper"):
@@ -89,6 +92,21 @@ def test_the_staircase_as_printed_is_made_where_it_is_private_only() -> None:
     assert dn.audit(made).holds
     with pytest.raises(PrivacyError, match=r"promises epsilon 2, but its exact epsilon here is 2\.2"):
         dn.mechanism("lsrr", epsilon=2.0, points=9, form="paper")
+
+
+def test_every_way_to_have_a_scheme_is_one() -> None:
+    """Rows and options of the registry, spelt as they are there; names of rows in capitals lead to the same row."""
+    called = re.compile(r'dn\.(mechanism|protocol)\("([\w-]+)"((?:, \w+=[^,]+)*), \.\.\.\)')
+    for scheme in SCHEMES.values():
+        if scheme.kind == "as coded":
+            continue
+        found = called.fullmatch(scheme.call)
+        assert found, scheme.call
+        row = {"mechanism": MECHANISMS, "protocol": PROTOCOLS}[found[1]][found[2]]
+        for option in re.findall(r"(\w+)=", found[3]):
+            form = option == "form" and row.printed is not None
+            assert form or option in (*row.options, "points"), (scheme.name, option)
+    assert {"uhr", "urr", "ks-ue", "pckv-ue", "privkv"} <= set(SCHEMES)
 
 
 def test_names_are_found_in_any_spelling_and_say_what_they_are() -> None:

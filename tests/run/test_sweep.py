@@ -93,6 +93,8 @@ def test_a_file_of_another_study_is_refused_and_left_alone(tmp_path: Path) -> No
         small(resume=path, seed=4)
     with pytest.raises(dn.ParameterError, match="is of another study: it has metrics"):
         small(resume=path, metrics="mae")
+    with pytest.raises(dn.ParameterError, match=r"it has mechanisms \[\], not \[{'epsilon': 3.0, 'label': 'grr'"):
+        dn.study(["grr", "ss"], [1.0, 2.0, 3.0], **ASKED, resume=path)
     assert path.read_bytes() == before
     path.write_text("label,share\nno,0.5\n")
     with pytest.raises(dn.FormatError, match="is not the file of a study"):
@@ -155,9 +157,12 @@ def test_own_metrics_give_one_number_or_none(tmp_path: Path) -> None:
     again = dn.study("grr", [1.0], k=4, n=100, runs=2, metrics=unknown, resume=tmp_path / "study.jsonl")
     assert found.rows() == again.rows()
     assert found.rows()[0]["x"] is None
+    assert repr(found) == "<Study of zipf:1: 1 mechanism, 1 row, 2 runs each; x>"
     for odd in (lambda value, truth: value, lambda value, truth: "hi", lambda value, truth: float("inf")):
         with pytest.raises(dn.ParameterError, match="metric mine must be a function that gives one number"):
             dn.study("grr", [1.0], k=4, n=100, runs=2, metrics={"mine": odd})
+    with pytest.raises(dn.ParameterError, match="metric mine must be a function of two arrays, got ZeroDivisionError"):
+        dn.study("grr", [1.0], k=4, n=100, runs=2, metrics={"mine": lambda value, truth: 1 / 0})
 
 
 def test_other_questions() -> None:
@@ -181,18 +186,21 @@ def test_other_questions() -> None:
         ({"mechanisms": ["grrr"]}, "mechanism must be one of"),
         ({"mechanisms": []}, "mechanisms must be at least one"),
         ({"mechanisms": [3]}, "mechanisms must be names"),
-        ({"mechanisms": ["grr", "grr"]}, "mechanisms must be different"),
+        ({"mechanisms": ["grr", "grr"]}, r"mechanisms must be different .*, got \['grr', 'grr'\]"),
         ({"mechanisms": ["grr:epsilon=1"]}, "epsilon must be left out of grr:epsilon=1"),
         ({"mechanisms": ["grr:size=2"]}, "grr has no option 'size'"),
         ({"mechanisms": ["ss:size=99"]}, "ss:size=99 at epsilon 1 cannot be made"),
         ({"epsilons": [0]}, "epsilons must be numbers > 0"),
         ({"epsilons": []}, "epsilons must be at least one"),
+        ({"epsilons": ["a", None]}, r"epsilons must be numbers > 0 and at most 700, got \['a', None\]"),
+        ({"epsilons": "12"}, "epsilons must be numbers > 0"),
         ({"epsilons": [1, 1.0]}, "epsilons must be different"),
         ({"metrics": "mee"}, "metrics must be some of"),
         ({"metrics": "mse:3"}, "metrics must be without a number"),
         ({"metrics": ["mse", "mse"]}, "metrics must be different"),
         ({"metrics": "f1:99"}, "t must be from 1 to the number of items, 4"),
         ({"runs": 0}, "runs must be"),
+        ({"runs": 1.5}, "runs must be an integer"),
         ({"seed": -1}, "seed must be"),
         ({"workers": 0}, "workers must be"),
         ({"data": []}, "data must be a population"),

@@ -186,8 +186,9 @@ def from_matrix(
     """The mechanism of a matrix of chances: a row for each answer, a column for each output.
 
     Entries are numbers, fractions (also as text, "1/3"), or whole numbers whose rows have one sum; columns may have
-    names (`outputs`, a frame, or a mapping of names to columns). `epsilon`: the promise, else the exact one of the
-    whole numbers that are sampled. `promise`: limits for pairs of answers; `prior`: where estimates are best.
+    names (`outputs`, a frame, or a mapping of names to columns), and rows those of a frame's index. `epsilon`: the
+    promise, else the exact one of the whole numbers that are sampled. `promise`: limits for pairs of answers;
+    `prior`: where estimates are best.
 
     >>> import deniable as dn
     >>> coin = dn.Mechanism.from_matrix([[3, 1], [1, 3]], labels=["no", "yes"])

@@ -25,7 +25,7 @@ from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
 from deniable.core.support import Support, check_n
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import EnumerationError, ParameterError, PrivacyError, is_whole, require, show
+from deniable.errors import EnumerationError, InWords, ParameterError, PrivacyError, is_whole, require, show
 from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism
@@ -231,6 +231,7 @@ class Functions(Mechanism):
             found = channel.support().map(float)
         except ParameterError as error:
             raise _impure(self.name, error.message) from error
+        _tells(found.p, found.q)
         sizes = np.maximum(self.rows.sum(axis=1), 1)
         hits = float((self.chances * (self.rows / sizes[:, None]).T).sum() / self.k)
         return Seen(found, dict.fromkeys(("p", "q", "both_one", "both_none"), 0.0), hits)
@@ -255,9 +256,7 @@ class Functions(Mechanism):
         p, q = float(own.sum() / (each * self.k)), float(np.nansum(other) / (each * self.k * (self.k - 1)))
         _same(self.name, "its own value", own / each, p, each)
         _same(self.name, "another value", np.nanmean(other, axis=0) / each, q, each * (self.k - 1))
-        require(
-            p > q, "supports", f"chances {p:g} and {q:g}", "items that their own value supports more than others do"
-        )
+        _tells(p, q)
         both = one / pairs, none / thirds if thirds else 0.0
         errors = {"p": _stderr(p, each * self.k), "q": _stderr(q, each * self.k * (self.k - 1))}
         errors |= {"both_one": _stderr(both[0], pairs), "both_none": _stderr(both[1], thirds or 1)}
@@ -302,6 +301,13 @@ def _same(name: str, whose: str, chances: FloatArray, mean: float, n: float) -> 
         raise _impure(name, told)
 
 
+def _tells(p: float, q: float) -> None:
+    """Refuse support from which nothing can be estimated."""
+    told, need = InWords(f"chances {p:g} and {q:g}"), "items that their own value supports more than others do"
+    hint = "An estimate divides by the difference. Leave out of `supports` what every report could support."
+    require(p > q, "supports", told, need, hint)
+
+
 def _impure(name: str, told: str) -> ParameterError:
     hint = "Write the chances down instead: dn.Mechanism.from_matrix takes any table."
     return ParameterError(f"supports of {name} does not treat all items alike: {told.rstrip('.')}.", hint)
@@ -336,8 +342,8 @@ def from_functions(
         traced, outputs = _trace(perturb, domain.k)
     except UntraceableError as error:
         _try(perturb, seed)
-        hint = "It cannot be found: the program could not be followed. Say what you claim, e.g. epsilon=1."
-        require(epsilon is not None, "epsilon", epsilon, f"given, because {error}", hint)
+        hint = f"It cannot be found, as the program could not be followed: {error}. Say what you claim, e.g. epsilon=1."
+        require(epsilon is not None, "epsilon", epsilon, "given", hint)
         return Functions(epsilon=epsilon, domain=domain, untraced=str(error), **own)  # type: ignore[arg-type]
     bare = Functions(epsilon=epsilon or 1.0, domain=domain, **own)
     rows = np.array([bare.supported(output) for output in outputs])

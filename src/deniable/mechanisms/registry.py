@@ -165,7 +165,7 @@ _KNOWN_AS = {
 }
 _LACKING = {
     "privkvm+": "PrivKVM+ is PrivKVM with a number of rounds by a rule that is in no text at hand: "
-    "dn.protocol('privkvm', rounds=N, ...) takes any number.",
+    "privkvm takes any number of them, rounds=N.",
 }
 """Names that papers mention, and why there is no such row."""
 ALIASES: Mapping[str, str] = {alias: name for name, known in _KNOWN_AS.items() for alias in known.split()}

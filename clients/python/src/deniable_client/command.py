@@ -42,7 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, EOFError):
         print(f"\nstopped: {given.so_far}", file=sys.stderr)
         return _REFUSED
-    print(json.dumps(told, indent=2) if given.json else "\n".join(lines))
+    try:
+        print(json.dumps(told, indent=2) if given.json else "\n".join(lines), flush=True)
+    except BrokenPipeError:  # whoever reads has read enough: `... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(given.code)
 
 

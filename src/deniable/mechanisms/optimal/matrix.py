@@ -87,7 +87,8 @@ def from_matrix(
     """The mechanism of a matrix of chances: a row for each answer, a column for each output.
 
     Entries are numbers, fractions (also as text, "1/3"), or whole numbers whose rows have one sum; columns may have
-    names (`outputs`, a frame, or a mapping of names to columns). Rows of floats are divided by their sums.
+    names (`outputs`, a frame, or a mapping of names to columns), and rows those of a frame's index. Rows of floats are
+    divided by their sums.
 
     `epsilon`: the promise; without it the exact one of the whole numbers that are sampled. `promise`: other limits for
     other pairs of answers; with it an output may be impossible for some answers, where no limit is given. `prior`:
@@ -245,19 +246,33 @@ def _refuse_leak(found: Rows, names: Sequence[str]) -> None:
 
 def rows_of(matrix: object, outputs: Iterable[object] | None = None) -> Rows:
     """A matrix as exact chances; errors name the place."""
+    names = None if outputs is None else _texts(outputs)
     if isinstance(matrix, Rows):
-        return matrix if outputs is None else matrix._replace(outputs=_texts(outputs))
+        return matrix._replace(outputs=_one_each(names or matrix.outputs, matrix.rows[0]))
     if isinstance(matrix, Channel):
         columns = [[Fraction(w, matrix.total) for w in row] for row in matrix.weights]
-        return Rows(tuple(zip(*columns, strict=True)), _texts(outputs or matrix.outputs))
-    names = None if outputs is None else _texts(outputs)
-    given = matrix if isinstance(matrix, Chances) else Chances(matrix)
+        return Rows(tuple(zip(*columns, strict=True)), _one_each(names or _texts(matrix.outputs), columns))
+    given = matrix if isinstance(matrix, Chances) else _beside(matrix)
     cells, own = _cells(given.rows)
     _check_shape(cells)
     if given.labels is not None and len(given.labels) != len(cells):
         raise ParameterError(f"labels must be {len(cells)} names, one for each row, got {len(given.labels)}.")
     rows = [[_chance(cell, x, y) for y, cell in enumerate(row)] for x, row in enumerate(cells)]
-    return Rows(_divided(rows), names or given.outputs or own, given.labels)
+    return Rows(_divided(rows), _one_each(names or given.outputs or own, cells[0]), given.labels)
+
+
+def _one_each(names: tuple[str, ...] | None, columns: Sequence[Any]) -> tuple[str, ...] | None:
+    """The names of columns, refused if there are more or fewer of them."""
+    need = f"{len(columns)} different names, one for each column"
+    require(names is None or len(names) == len(columns), "outputs", InWords(show(list(names or ()))), need)
+    return names
+
+
+def _beside(matrix: Any) -> Chances:
+    """What was given, with the names of the rows of a frame that names them and does not just count them."""
+    index = getattr(matrix, "index", None) if hasattr(matrix, "columns") else None
+    names = [] if index is None else list(index)
+    return Chances(matrix, labels=None if names == [*range(len(names))] else labels_of(names))
 
 
 def _cells(matrix: Any) -> tuple[Sequence[Sequence[Any]], tuple[str, ...] | None]:

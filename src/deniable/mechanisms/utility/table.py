@@ -18,8 +18,8 @@ from deniable.mechanisms.utility.options import MIXTURE
 
 __all__ = ["ROWS"]
 
-_PRIVATE_AS_PRINTED = ("uss", "uue", "urr", "urap")
-"""Whose z is valid as printed: form glutf is that of the paper then. Of the others the printed one is audited only."""
+_PRIVATE_AS_PRINTED = {"uss": "glutf", "uue": "glutf", "urr": "glutf", "urap": "glutf", "uhr": "null"}
+"""Whose z is valid as printed, and the form that is the paper's then. Of the others the printed one is audited only."""
 _TRAITS = Traits(costs.work_utility, costs.pull_utility)
 
 
@@ -35,7 +35,7 @@ def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: s
     if own in (("g",), ("arc",)):
         fixed: dict[str, Any] = {"g": 2} if own == ("g",) else {"arc": 0.25, "ring": 2}
         cases = [case | fixed for case in cases[:2]] + [{**cases[0], "sensitive": 2, "epsilon": 4.0} | fixed]
-    printed = {"form": "glutf"} if name in _PRIVATE_AS_PRINTED else None
+    printed = {"form": _PRIVATE_AS_PRINTED[name]} if name in _PRIVATE_AS_PRINTED else None
     cases += [] if base in ("hr", "pgr") else [cases[0] | {"form": "paper" if printed else "glutf"}]
     inner = ("ring",) if base == "wheel" else ()
     options = ("sensitive", "theta", "form", *own)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from deniable.core.intervals import spread
 from deniable.core.types import FloatArray
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
 from deniable.present.tables import Table, shares_table
@@ -85,7 +85,7 @@ def averaged(name: str, values: FloatArray) -> dict[str, Any]:
 
 def check_study(runs: int, level: float = 0.95, n: int | None = None) -> None:
     """Refuse what no study can be made with, and what would take days."""
-    require(runs >= 1, "runs", runs, "an integer >= 1", "The collection is repeated so often.")
+    require(is_whole(runs, 1), "runs", runs, "an integer >= 1", "The collection is repeated so often.")
     reports = runs * (1 if n is None else n)
     if reports > _REPORTS:
         hint = "Simulate fewer: closed forms (`deniable design`) give the errors for any number of reports."

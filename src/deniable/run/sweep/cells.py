@@ -97,7 +97,7 @@ def cells_of(given: Sequence[Any], epsilons: Sequence[float]) -> list[Cell]:
         seen[cell.label, cell.epsilon] = seen.get((cell.label, cell.epsilon), 0) + 1
     twice = [label for (label, _), times in seen.items() if times > 1]
     hint = "Give each a name: mechanisms={'mine': ..., 'theirs': ...}."
-    require(not twice, "mechanisms", twice[:1], "different from each other", hint)
+    require(not twice, "mechanisms", twice[:1] * 2, "different from each other", hint)
     return found
 
 

@@ -120,8 +120,17 @@ class Journal:
         """`ParameterError` that names what differs."""
         for name in dict.fromkeys([*asked, *found]):
             if found.get(name) != asked.get(name):
-                told = f"{name} {show(found.get(name))}, not {show(asked.get(name))}"
+                there, wanted = _apart(found.get(name), asked.get(name))
+                told = f"{name} {show(there)}, not {show(wanted)}"
                 raise ParameterError(f"{self.path} is of another {self._what}: it has {told}.", self._hint)
+
+
+def _apart(one: Any, two: Any) -> tuple[Any, Any]:
+    """Both, or of two lists what only one of them has: they may begin alike, and be too long to be shown whole."""
+    if not (isinstance(one, list) and isinstance(two, list)):
+        return one, two
+    left, right = [x for x in one if x not in two], [x for x in two if x not in one]
+    return (left, right) if left or right else (one, two)
 
 
 class Done:

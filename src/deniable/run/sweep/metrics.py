@@ -87,14 +87,19 @@ def metrics_of(given: object, usual: str) -> tuple[tuple[Metric, ...], Mapping[s
             hint = f"Names are {', '.join(METRICS)}; a function takes the estimated and the true numbers."
             raise ParameterError(f"metrics must be names or functions, got {show(each)}.", hint)
     names = [*(m.name for m in named), *own]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name in names if names.count(name) > 1)
     require(not twice, "metrics", twice, "different from each other", "Name functions: metrics={'mine': function}.")
     return tuple(named), own
 
 
 def number_of(name: str, function: OwnMetric, value: FloatArray, truth: FloatArray) -> float | None:
     """What a function of somebody's own makes of a run; None where it says that it is not known (NaN)."""
-    found = function(value, truth)
+    try:
+        found = function(value, truth)
+    except Exception as error:
+        got = f"{type(error).__name__}: {error}"
+        hint = "It takes the estimated and the true numbers, two arrays. See the error before this one."
+        raise ParameterError(f"metric {name} must be a function of two arrays, got {got}.", hint) from error
     try:
         number = float(found)
     except (TypeError, ValueError):

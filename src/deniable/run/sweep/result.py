@@ -180,7 +180,8 @@ class Sweep(Columned):
     def __repr__(self) -> str:
         names = list(dict.fromkeys(str(fact["mechanism"]) for fact in self.facts))
         fact = self.facts[0]
-        told = f"{len(names)} mechanism{'s' * (len(names) != 1)}, {len(self.facts)} rows, {fact['runs']} runs each"
+        counts = {"mechanism": len(names), "row": len(self.facts), "run": fact["runs"]}
+        told = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items()) + " each"
         return f"<Study of {fact['data']}: {told}; {', '.join(m.name for m in self.metrics)}>"
 
     def _repr_html_(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from deniable.core.domain import Domain
 from deniable.core.values import cells_of as values_of
 from deniable.core.values import is_missing
 from deniable.datasets.population import Population
-from deniable.errors import InWords, ParameterError, is_whole, require
+from deniable.errors import InWords, ParameterError, is_number, is_whole, require
 from deniable.mechanisms.entry import RELEASE
 from deniable.run.files import Progress
 from deniable.run.layout import Layout
@@ -103,12 +103,12 @@ def _listed(mechanisms: Any) -> list[Any]:
 
 
 def _budgets(epsilons: Any) -> list[float]:
-    given = [epsilons] if isinstance(epsilons, int | float) else list(epsilons)
-    found = [float(epsilon) for epsilon in given]
-    odd = [epsilon for epsilon in found if not 0 < epsilon <= _MOST]
+    given = list(epsilons) if isinstance(epsilons, Iterable) and not isinstance(epsilons, str) else [epsilons]
+    odd = [epsilon for epsilon in given if not (is_number(epsilon) and 0 < epsilon <= _MOST)]
     require(not odd, "epsilons", odd, f"numbers > 0 and at most {_MOST}")
+    found = sorted(map(float, given))
     require(len({*found}) == len(found), "epsilons", given, "different from each other")
-    return sorted(found)
+    return found
 
 
 def _people(data: Any) -> str | Population:
