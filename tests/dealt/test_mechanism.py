@@ -390,6 +390,15 @@ def test_properties_are_those_of_the_parts_with_their_share_of_the_reports() -> 
     assert m.effective()["epsilon"] == m.epsilon_exact
 
 
+def test_at_another_epsilon_the_budgets_of_parts_keep_their_proportion() -> None:
+    m = dealt([m.at(epsilon) for m, epsilon in zip(survey().mechanisms, (0.5, 2.0, 1.0), strict=True)])
+    for epsilon in (4.0, 0.2):
+        at = m.at(epsilon)
+        assert at.epsilon == epsilon
+        assert [part.epsilon for part in at.mechanisms] == pytest.approx([epsilon / 4, epsilon, epsilon / 2], rel=1e-12)
+        assert (at.shares, at.names) == (m.shares, m.names)
+
+
 def test_vetted_if_every_part_is() -> None:
     assert survey().vetted
     unsure = survey().mechanisms[0]

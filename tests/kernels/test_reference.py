@@ -12,7 +12,7 @@ import pytest
 from deniable.errors import ParameterError
 from deniable.kernels import reference
 from deniable.kernels.geometry import coordinates
-from deniable.kernels.sampling import bernoulli_bits, respond, subset_bits, weighted
+from deniable.kernels.sampling import bernoulli_bits, near, respond, subset_bits, weighted
 from deniable.kernels.transforms import count_orthogonal, orthogonal_by_transform, walsh_hadamard
 from deniable.randomness import Replay, simulation
 from deniable_client.hashing import bucket
@@ -132,6 +132,25 @@ def test_answers_that_are_drawn_again() -> None:
     out = respond(stream, items, 256, 1, np.uint8, bits=8)
     lies = np.where(np.arange(n) % 3, 6, 199)  # floor(255 word / 256)
     assert out.tolist() == (lies + (lies >= items)).tolist()
+
+
+def test_answers_near_that_are_drawn_again() -> None:
+    """Words that favour some are drawn again, inside the window and outside: here once for every start.
+
+    Of 255 answers 5 are inside; the word 0 is drawn again for both, since neither 5 nor 250 divides 256.
+    """
+    m, outputs, kept = 5, 255, 1 << 63
+    starts = np.repeat(np.arange(outputs - m + 1), 2)
+    coins = [0, 2**64 - 1] * (outputs - m + 1)
+    for word in range(1, 256, 17):
+        inside, outside = word * m >> 8, word * (outputs - m) >> 8
+        if min(word * m & 255, word * (outputs - m) & 255) < 6:
+            continue  # drawn again once more
+        half = starts.size // 2
+        stream = Mixed(coins, [0] * starts.size + [word] * half + [word] * half)
+        out = near(stream, starts, m, outputs, kept, np.uint8, bits=8)
+        assert (out[::2] == starts[::2] + inside).all()
+        assert (out[1::2] == outside + m * (outside >= starts[1::2])).all()
 
 
 class Mixed:
