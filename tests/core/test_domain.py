@@ -164,6 +164,14 @@ def test_unknown_and_missing_labels_are_refused_unless_declared(values: object, 
     TOLERANT.encode(values)
 
 
+def test_rows_without_the_column_are_named_by_their_place() -> None:
+    rows = [{"a": "never"}, {"a": "often", "b": 1}, {"b": 2}, {"c": 3}]
+    with pytest.raises(ParameterError, match="the row at position 2 has no 'a'"):
+        LABELS.encode(rows, "a")
+    with pytest.raises(ParameterError, match="the row at position 0 has no 'b'"):
+        LABELS.encode(rows, "b")
+
+
 def test_declared_labels_take_the_missing_and_the_unknown_and_nothing_else() -> None:
     values = ["never", None, "sometimes", math.nan, "", "other", "no answer", 7]
     assert TOLERANT.encode(values).tolist() == [0, 2, 3, 2, 2, 3, 2, 3]

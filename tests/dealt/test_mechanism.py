@@ -194,6 +194,18 @@ def test_a_report_of_many_is_that_of_a_device() -> None:
     assert {len(found.row(i)) for i in range(600)} == {m.kernel.width}
 
 
+@pytest.mark.parametrize("at", [2, 3])
+def test_every_byte_that_fills_up_a_report_is_looked_at(at: int) -> None:
+    """A shorter report ends in zeros: one byte of them that is something else tells more than the report may."""
+    m = dealt([dn.mechanism("grr", epsilon=1.0, k=3), dn.mechanism("oue", epsilon=1.0, k=20)])
+    reports = m.privatize_items(np.zeros(4, np.int64), dn.simulation(1), coins=[0, 1, 0, 0])
+    columns = {name: column.copy() for name, column in reports.columns.items()}
+    columns["report"][2, at - 1] = 1
+    assert m.bulk.possible(columns).tolist() == [True, True, False, True]
+    with pytest.raises(FormatError, match="bytes after its end that are not zero"):
+        m.bulk.count(columns)
+
+
 def test_reports_of_devices_are_counted_like_others() -> None:
     m = survey()
     rows = [m.kernel.randomise([x % 3, x % 4, x % 3], StreamWords(dn.simulation(x))) for x in range(300)]

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from deniable.errors import ParameterError
-from deniable.kernels import reference
+from deniable.kernels import reference, using
 from deniable.kernels.geometry import coordinates
-from deniable.kernels.sampling import bernoulli_bits, near, respond, subset_bits, weighted
-from deniable.kernels.transforms import count_orthogonal, orthogonal_by_transform, walsh_hadamard
+from deniable.kernels.hashing import hash_values, interval_rows
+from deniable.kernels.sampling import bernoulli_bits, respond, subset_bits, weighted
+from deniable.kernels.transforms import count_intervals, count_orthogonal, orthogonal_by_transform, walsh_hadamard
 from deniable.randomness import Replay, simulation
 from deniable_client.hashing import bucket
 from deniable_client.kernels.geometry import points
@@ -134,23 +135,26 @@ def test_answers_that_are_drawn_again() -> None:
     assert out.tolist() == (lies + (lies >= items)).tolist()
 
 
-def test_answers_near_that_are_drawn_again() -> None:
-    """Words that favour some are drawn again, inside the window and outside: here once for every start.
-
-    Of 255 answers 5 are inside; the word 0 is drawn again for both, since neither 5 nor 250 divides 256.
-    """
-    m, outputs, kept = 5, 255, 1 << 63
-    starts = np.repeat(np.arange(outputs - m + 1), 2)
-    coins = [0, 2**64 - 1] * (outputs - m + 1)
-    for word in range(1, 256, 17):
-        inside, outside = word * m >> 8, word * (outputs - m) >> 8
-        if min(word * m & 255, word * (outputs - m) & 255) < 6:
-            continue  # drawn again once more
-        half = starts.size // 2
-        stream = Mixed(coins, [0] * starts.size + [word] * half + [word] * half)
-        out = near(stream, starts, m, outputs, kept, np.uint8, bits=8)
-        assert (out[::2] == starts[::2] + inside).all()
-        assert (out[1::2] == outside + m * (outside >= starts[1::2])).all()
+@pytest.mark.parametrize("loops", ["reference", "compiled"])
+def test_intervals_of_hash_values_begin_with_their_first_and_end_before_the_next(loops: str) -> None:
+    """Every boundary is set at the hash value of an item itself, so that one more or less is seen."""
+    if loops == "compiled":
+        pytest.importorskip("numba", reason="needs the extra: pip install 'deniable[fast]'")
+    seeds, k = np.arange(5, dtype=np.uint64), 6
+    with using(loops):
+        for x in range(k):
+            own = hash_values(seeds, np.full(5, x))
+            one = np.ones(5, np.uint64)
+            for first, length, held in (
+                (own, one, 1),
+                (own + one, one, 0),
+                (own - one, one, 0),
+                (own - one, 2 * one, 1),
+            ):
+                start = first & np.uint64(0xFFFFFFFF)
+                rows = np.unpackbits(interval_rows(seeds, start, length, k), axis=1, count=k, bitorder="little")
+                assert rows[:, x].tolist() == [held] * 5
+                assert count_intervals(seeds, start, length, k)[x] == 5 * held
 
 
 class Mixed:

@@ -105,6 +105,15 @@ def test_every_parameter_reaches_what_is_learned(cls: type[Any]) -> None:
             assert came_out(**beside, **{name: first}) != came_out(**beside, **{name: second}), name
 
 
+@pytest.mark.parametrize("cls", [LocalNetwork, LocalSGDClassifier])
+@pytest.mark.parametrize("label", [-1, 1, 9])
+def test_a_label_that_is_not_listed_is_refused_wherever_it_would_stand(cls: type[Any], label: int) -> None:
+    labels = 2 * LABELS
+    labels[7] = label
+    with pytest.raises(ParameterError, match=rf"y must be one of \[0, 2\], got {label} at position 7"):
+        cls(classes=(2, 0), seed=1).fit(ROWS, labels)
+
+
 @pytest.mark.parametrize("cls", LEARNERS)
 def test_scikit_learn_clones_them(cls: type[Learner]) -> None:
     base = pytest.importorskip("sklearn.base", reason="needs scikit-learn: pip install scikit-learn")

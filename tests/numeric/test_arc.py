@@ -39,17 +39,6 @@ def test_designs_are_the_golden_ones() -> None:
         assert told["bound_circle"] == pytest.approx(case["trace"], rel=1e-9)
 
 
-def test_numbers_of_any_turn_are_said_within_the_first() -> None:
-    """A number just below the beginning is, in floats, the end: which is the beginning again, and no direction."""
-    hours = Circle.around(0, 24, 24)
-    for number, same in ((0, 0), (24, 0), (25.5, 1.5), (-1, 23), (48, 0), (-1e-17, 0)):
-        assert hours.turned(number) == same
-        assert hours.low <= hours.turned(number) < hours.high
-    apart = hours.distances()
-    assert apart[0].tolist() == [min(h, 24 - h) for h in range(24)]
-    assert (apart == apart.T).all()
-
-
 def test_no_arc_of_directions_is_better() -> None:
     """Of all sets of favoured directions, with any estimate, none has a larger pull: brute force for 7 directions."""
     k, epsilon = 7, 1.3
