@@ -50,6 +50,15 @@ def coin(top: int, bottom: int) -> Channel:
     return Channel(("no", "yes"), ((top, bottom), (bottom, top)), top + bottom)
 
 
+@pytest.mark.parametrize("name", ["uss", "uue", "urr"])
+def test_another_epsilon_is_asked_of_sensitive_answers_alone(name: str) -> None:
+    """Harmless answers may be disclosed, whatever epsilon is asked about."""
+    m = dn.mechanism(name, epsilon=1.0, k=5, sensitive="1,3")
+    assert audit(m, epsilon=2.0).holds
+    assert "disclosed" in audit(m, epsilon=2.0).verdict
+    assert not audit(m, epsilon=0.99).holds
+
+
 def test_the_certified_bound_decides_and_no_float_does() -> None:
     """Ratios that are all the same float: at the lower bound of e, beyond it, and beyond e."""
     beyond = LOW + Fraction(1, FINER)

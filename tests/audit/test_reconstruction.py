@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 
 import deniable as dn
 from deniable.audit.reconstruction import best_guesses
+from deniable.core.guess import check_prior
 from deniable.mechanisms.frequency.grr import GRR, ResponseBulk
 from deniable.mechanisms.reader import Reader
 from tiers import every
@@ -31,6 +32,15 @@ PRIORS: dict[str, Any] = {
 }
 ALPHA = 1e-3 / (len(NAMES) * len(PRIORS))
 """Family-wise 1e-3."""
+
+
+def test_priors_sum_to_one_up_to_a_billionth() -> None:
+    """What rounding leaves is forgiven, from both sides; what somebody mistyped is not."""
+    for off in (5e-10, -5e-10):
+        assert check_prior([0.5, 0.5 + off], 2).tolist() == [0.5, 0.5 + off]
+    for off in (2e-9, -2e-9, 1e-4):
+        with pytest.raises(dn.ParameterError, match="prior must sum to 1"):
+            check_prior([0.5, 0.5 + off], 2)
 
 
 @pytest.mark.stat

@@ -11,6 +11,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import MissingExtraError
+from deniable.mechanisms.possible import Entries
 
 LABELS = ["a", "b", "c", "d"]
 CASES: dict[str, dict[str, Any]] = {
@@ -86,6 +87,15 @@ def test_labels_stand_where_cells_are_about_answers(name: str, cell: str, labels
     assert found == labels * len(tally.strata)
     html = tally._repr_html_()
     assert all(f">{label}<" in html for label in labels)
+
+
+def test_answers_that_are_some_of_some_have_their_own_names() -> None:
+    """Entries about the answers 1 and 3 of those that are 4, 2 and 0, 1 of all: their labels are those of all."""
+    inner = Entries("label", [1, 3])
+    assert inner.among("sensitive label", [0, 4, 2, 5]).names("abcdef", 2) == ("e", "f")
+    assert Entries("label").among("sensitive label", [4, 2]).names("abcdef", 2) == ("e", "c")
+    bare = Entries("report", answers=False)
+    assert bare.among("sensitive label", [4, 2]).names("abcdef", 2) == ("0", "1")
 
 
 def test_a_codebook_names_the_answers_it_reports() -> None:

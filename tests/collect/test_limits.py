@@ -73,6 +73,22 @@ def test_a_small_file_of_a_huge_domain_is_refused_in_little_memory(k: int, tmp_p
     assert f"{k:,} answers" in refused(reheaded(data, change), tmp_path)
 
 
+def test_as_many_cells_as_allowed_are_allowed() -> None:
+    m = dn.mechanism("uss", epsilon=1.0, k=6, sensitive=2)
+    size = sum(cell.size for cell in m.empty().cells.values())
+    assert m.empty(most=size) == m.empty()
+    with pytest.raises(FormatError, match=f"has {size} cells"):
+        m.empty(most=size - 1)
+
+
+def test_parts_of_a_design_have_no_more_answers_either() -> None:
+    few, many = grr_of(limits.ANSWERS), grr_of(limits.ANSWERS + 1)
+    limits.check_answers({"parts": [few, few]})
+    for parts in ([few, many], [many], [few, {"parts": [many]}]):
+        with pytest.raises(FormatError, match=f"{limits.ANSWERS + 1:,} answers"):
+            limits.check_answers({"parts": parts})
+
+
 def test_the_largest_domain_that_is_allowed_is_read(tmp_path: Path) -> None:
     m = dn.mechanism("grr", epsilon=1.0, k=limits.ANSWERS)
     data = dn.dump(m.privatize([0, limits.ANSWERS - 1], rng=dn.simulation(1)))

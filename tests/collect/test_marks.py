@@ -16,8 +16,10 @@ from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.datasets.population import Population
 from deniable.errors import MergeError
+from deniable.estimate import change
 from deniable.estimate.pooled import pool
 from deniable.estimate.result import Estimate
+from deniable.mechanisms.dealt.estimates import Estimates
 from deniable.mechanisms.keyvalue.protocols import KsAdap, KsGrr
 from deniable.mechanisms.keyvalue.rounds import PrivKvm
 from deniable.present.charts import caption
@@ -156,6 +158,17 @@ def test_estimates_and_what_is_made_of_them(kind: str, marked: bool) -> None:
     assert ("SIMULATED" in repr(found)) == marked
     if "frequency" in found.parts:
         assert found.project().simulated == marked
+
+
+@MIXED
+def test_estimates_beside_each_other(one: bool, two: bool) -> None:
+    first, second = ESTIMATES["linear"](one), ESTIMATES["linear"](two)
+    mixed = one or two
+    assert first.compare(second).simulated == mixed
+    assert change.trend([first, second]).simulated == mixed
+    assert change.equality([first, second]).simulated == mixed
+    assert set(first.compare(second).to_columns()["simulated"]) == {mixed}
+    assert Estimates({"a": first, "b": second}, first.design).simulated == mixed
 
 
 @MIXED

@@ -120,6 +120,11 @@ def test_only_like_things_add() -> None:
         m.empty() + 1
     with pytest.raises(TypeError):
         m.privatize([1]) + m.empty()
+    for thing in (m.empty(), m.privatize([1])):
+        assert 0 + thing == thing
+        for other in (1, -1, 0.0, "", None):
+            with pytest.raises(TypeError):
+                other + thing  # type: ignore[operator]
     assert (m.empty() == 1) is False
 
 

@@ -109,6 +109,9 @@ def test_what_is_no_channel_is_refused(weights: tuple[tuple[int, ...], ...], tot
     ("matrix", "says"),
     [
         ([[0.75, 0.5], [0.25, 0.75]], "the probabilities given value 0 sum to 1.25, not to 1.*row for each value"),
+        ([[0.75, 0.25], [0.5, 0.25]], "the probabilities given value 1 sum to 0.75, not to 1"),
+        ([[0.75, 0.25 + 2e-6], [0.5, 0.5]], "the probabilities given value 0 sum to 1, not to 1"),
+        ([[0.75, 0.25 - 2e-6], [0.5, 0.5]], "the probabilities given value 0 sum to 0.999998, not to 1"),
         ([[0.5, 0.5], [1.0]], "matrix must be rows of one length"),
         ([["a", 0.5], [0.5, 0.5]], "matrix must be rows of probabilities, got 'a'"),
         ([[float("nan"), 0.5], [0.5, 0.5]], "matrix must be rows of probabilities, got nan"),

@@ -149,7 +149,9 @@ def test_bad_values_are_refused_and_nothing_is_coerced(values: object, says: str
         (["never", math.nan], "is missing"),
         (["", "never"], "the value '' at position 0 is missing"),
         ([0, 1], "the value 0 at position 0 is not one of the labels"),
-        (["Never"], "is not one of the labels.*other=LABEL"),
+        (["Never"], "is not one of the labels.*Did you mean never.*other=LABEL"),
+        (["xyz"], r"is not one of the labels \(1 of 1\). Correct it"),
+        (["offen", None, "offen"], r"the value None at position 1 is missing \(1 of 3\). Correct it"),
         ([" never"], "is not one of the labels"),
         (pl.Series(["often", None]), "at position 1 is missing"),
     ],
@@ -160,6 +162,14 @@ def test_unknown_and_missing_labels_are_refused_unless_declared(values: object, 
     with pytest.raises(ParameterError, match=says):
         LABELS.encode(values)
     TOLERANT.encode(values)
+
+
+def test_rows_without_the_column_are_named_by_their_place() -> None:
+    rows = [{"a": "never"}, {"a": "often", "b": 1}, {"b": 2}, {"c": 3}]
+    with pytest.raises(ParameterError, match="the row at position 2 has no 'a'"):
+        LABELS.encode(rows, "a")
+    with pytest.raises(ParameterError, match="the row at position 0 has no 'b'"):
+        LABELS.encode(rows, "b")
 
 
 def test_declared_labels_take_the_missing_and_the_unknown_and_nothing_else() -> None:

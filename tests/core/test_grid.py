@@ -131,6 +131,9 @@ def test_labels_tell_the_points_apart_and_are_near_to_them(grid: Grid) -> None:
 
 def test_labels_are_short() -> None:
     assert Grid.of(-1, 1, 21, layout="endpoints").labels_or_numbers[9:12] == ("-0.1", "0", "0.1")
+    across = Grid.of(-0.1, 0.5, 7, layout="endpoints")
+    assert across.points[1] != 0, "the case shows it: floats miss the zero"
+    assert across.labels_or_numbers[1] == "0"
 
 
 def test_a_billion_points_are_not_listed() -> None:

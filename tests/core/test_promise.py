@@ -282,6 +282,20 @@ def two_outputs(total: int, *first: int) -> Channel:
     return Channel(("one", "other"), (first, tuple(total - w for w in first)), total)
 
 
+def test_without_a_budget_for_a_step_what_no_path_leads_to_has_no_limit() -> None:
+    p = dn.promise(graph=[(0, 1), (1, 2)], epsilon=0, k=4)
+    assert p.budgets.tolist() == [[0, 0, 0, INF], [0, 0, 0, INF], [0, 0, 0, INF], [INF, INF, INF, 0]]
+
+
+@pytest.mark.parametrize("name", ["uss", "uue", "urr"])
+def test_one_epsilon_for_all_asks_what_a_mechanism_of_it_promises(name: str) -> None:
+    """Values that need no protection stay so, and reports that disclose nothing are promised as much as before."""
+    one, two = (dn.mechanism(name, epsilon=epsilon, k=5, sensitive="1,3").promise for epsilon in (1.0, 2.0))
+    assert one.flat(2.0) == two
+    assert one.flat(1.0) == one
+    assert (one.flat(2.0).strict is None) == (one.strict is None)
+
+
 def test_only_a_harmless_value_may_be_shown() -> None:
     p = Promise.by_class(3, ((0, 2), (2, 3)), (1.0, INF), strict=1.0)
     assert breach(enumerated(p, [two_outputs(4, 0, 0, 2)])) is None
@@ -301,6 +315,9 @@ def test_levels_are_compared_for_one_value_and_for_two() -> None:
     one = breach(enumerated(Promise.plain(2.0, 2).with_levels((2.0, 3.0), 2.0, 3.0), [low, high]))
     assert one is not None
     assert (one.likely, one.unlikely, one.ratio) == ("0 at level 2", "0 at level 3", 8)
+    back = breach(enumerated(Promise.plain(2.0, 2).with_levels((2.0, 3.0), 2.0, 3.0), [high, low]))
+    assert back is not None
+    assert (back.likely, back.unlikely, back.ratio) == ("0 at level 3", "0 at level 2", 8), "in both directions"
     two = breach(enumerated(Promise.plain(2.0, 2).with_levels((2.0, 3.0), 3.0, 1.9), [low, high]))
     assert two is not None
     assert (two.likely, two.unlikely, two.ratio) == ("1 at level 2", "0 at level 3", 7), "not the likeliest with itself"

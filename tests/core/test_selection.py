@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,6 +42,10 @@ def test_the_filter_takes_a_million_points() -> None:
 def value(how: Preference, i: int) -> float:
     """What the authors' selectors compare, written anew and one point at a time."""
     a, m, w = float(ASR[i]), float(MSE[i]), how.weight
+    if how.normalize == "anchor":
+        a, m = a / float(ASR[MSE.argmin()]), m / float(MSE.min())
+    if how.normalize == "log":
+        a, m = math.log(a / float(ASR.min())), math.log(m / float(MSE.min()))
     chord = (ASR[0] - ASR[3], MSE[0] - MSE[3])
     return {
         "utopia": (a * a + m * m) ** 0.5,
@@ -57,6 +63,16 @@ def value(how: Preference, i: int) -> float:
 def test_each_selector_minimises_its_criterion(select_by: str, weight: float, limit: float) -> None:
     how = Preference(select_by, "none", weight, limit)  # type: ignore[arg-type]
     assert select(ASR, MSE, how).index == min(range(4), key=lambda i: value(how, i))
+
+
+@pytest.mark.parametrize("select_by", NORMALISED)
+@pytest.mark.parametrize("scale", ["anchor", "log"])
+def test_scaled_objectives_are_those_of_the_least_error_or_of_the_least_of_each(select_by: str, scale: str) -> None:
+    for weight in (0.1, 0.4, 0.5, 0.6, 0.9):
+        how = Preference(select_by, scale, weight)  # type: ignore[arg-type]
+        found = select(ASR, MSE, how)
+        assert found.criterion(ASR, MSE) == pytest.approx([value(how, i) for i in range(4)], rel=1e-12, abs=1e-12)
+        assert found.index == min(range(4), key=lambda i: value(how, i))
 
 
 def test_the_first_of_equal_points_wins() -> None:

@@ -194,6 +194,18 @@ def test_a_report_of_many_is_that_of_a_device() -> None:
     assert {len(found.row(i)) for i in range(600)} == {m.kernel.width}
 
 
+@pytest.mark.parametrize("at", [2, 3])
+def test_every_byte_that_fills_up_a_report_is_looked_at(at: int) -> None:
+    """A shorter report ends in zeros: one byte of them that is something else tells more than the report may."""
+    m = dealt([dn.mechanism("grr", epsilon=1.0, k=3), dn.mechanism("oue", epsilon=1.0, k=20)])
+    reports = m.privatize_items(np.zeros(4, np.int64), dn.simulation(1), coins=[0, 1, 0, 0])
+    columns = {name: column.copy() for name, column in reports.columns.items()}
+    columns["report"][2, at - 1] = 1
+    assert m.bulk.possible(columns).tolist() == [True, True, False, True]
+    with pytest.raises(FormatError, match="bytes after its end that are not zero"):
+        m.bulk.count(columns)
+
+
 def test_reports_of_devices_are_counted_like_others() -> None:
     m = survey()
     rows = [m.kernel.randomise([x % 3, x % 4, x % 3], StreamWords(dn.simulation(x))) for x in range(300)]
@@ -388,6 +400,15 @@ def test_properties_are_those_of_the_parts_with_their_share_of_the_reports() -> 
     assert (told["bytes"], told["bits"]) == (m.kernel.width, pytest.approx(np.log2(3 + 6 + 2)))
     assert m.effective(800)["parts"]["age"] == m.mechanisms[2].effective(500)
     assert m.effective()["epsilon"] == m.epsilon_exact
+
+
+def test_at_another_epsilon_the_budgets_of_parts_keep_their_proportion() -> None:
+    m = dealt([m.at(epsilon) for m, epsilon in zip(survey().mechanisms, (0.5, 2.0, 1.0), strict=True)])
+    for epsilon in (4.0, 0.2):
+        at = m.at(epsilon)
+        assert at.epsilon == epsilon
+        assert [part.epsilon for part in at.mechanisms] == pytest.approx([epsilon / 4, epsilon, epsilon / 2], rel=1e-12)
+        assert (at.shares, at.names) == (m.shares, m.names)
 
 
 def test_vetted_if_every_part_is() -> None:

@@ -11,6 +11,7 @@ import pytest
 import deniable as dn
 from deniable.core.types import FloatArray, IntArray
 from deniable.estimate.calibrated import _halves, calibrate
+from deniable.estimate.simplex import project_simplex
 from deniable.kernels.hashing import bucket
 from deniable.kernels.permutation import permute
 
@@ -36,6 +37,31 @@ def gain(m: Any, f: FloatArray) -> float:
 
 
 # ---- exact
+
+
+@pytest.mark.parametrize("n", [3, 4, 7])
+@pytest.mark.parametrize("name", ["lh", "plh"])
+def test_both_halves_count_by_their_size_and_errors_are_those_of_a_sample(name: str, n: int) -> None:
+    """Written anew: the guess of one half, and what the other one's reports say beyond it, weighed by their number."""
+    m: Any = dn.mechanism(name, k=3, epsilon=1.0, g=2)
+    columns = m.privatize_items(np.arange(n) % 3, dn.simulation(n)).columns
+    parts = [{key: column[half] for key, column in columns.items()} for half in _halves(n)]
+    held = [np.unpackbits(m.bulk.supported(p), axis=1, count=3, bitorder="little").astype(float) for p in parts]
+    gap, q = m.support_effective.gap, m.support_effective.q
+    rough = [project_simplex((h.mean(axis=0) - q) / gap) for h in held][::-1]
+    rests = [h - m.bulk.given_coins(p, f) for h, p, f in zip(held, parts, rough, strict=True)]
+    value = sum(len(r) / n * (f + r.mean(axis=0) / gap) for r, f in zip(rests, rough, strict=True))
+    found = calibrate(m.bulk, columns)
+    assert found.value == pytest.approx(value, rel=1e-9, abs=1e-12)
+    centred = np.concatenate([r - r.mean(axis=0) for r in rests])
+    sample = centred.T @ centred / (n - 2) / gap**2 / n
+    f = np.asarray(value)
+    assert found.variance("population") == pytest.approx(np.diag(sample), rel=1e-9, abs=1e-12)
+    own = np.maximum(np.diag(sample) - f * (1 - f) / n, 0.0)
+    assert found.variance("reporters") == pytest.approx(own, rel=1e-9, abs=1e-12)
+    off = ~np.eye(3, dtype=bool)
+    assert found.covariance("population")[off] == pytest.approx(sample[off], rel=1e-9, abs=1e-12)
+    assert found.covariance("reporters")[off] == pytest.approx((sample + np.outer(f, f) / n)[off], rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["olh", "plh"])

@@ -264,6 +264,14 @@ def test_wrong_options_are_refused(options: dict[str, Any], text: str) -> None:
         m.fit(reports, **options)
 
 
+@pytest.mark.parametrize("runs", [2, 5])
+def test_a_bootstrap_has_as_many_runs_as_were_asked_for(runs: int) -> None:
+    m, reports = collected("grr", n=200)
+    steps: list[int] = []
+    m.fit(reports, stderr="bootstrap", runs=runs, rng=dn.simulation(2), progress=lambda step, _: steps.append(step))
+    assert steps.count(1) == 1 + runs
+
+
 def test_large_domains_have_no_matrix_but_a_fit() -> None:
     k = MATRIX_MAX + 1
     m = dn.mechanism("grr", epsilon=8.0, k=k)

@@ -367,6 +367,12 @@ def test_the_anchor_is_the_least_error_of_the_whole_family() -> None:
     assert chosen("ass", 100, 4.0, weight=0.0).size == 2
 
 
+def test_a_choice_on_the_authors_grid_is_one_of_it_to_the_last_digit() -> None:
+    for weight in (0.1, 0.5, 0.9):
+        found = choose(FAMILIES["aue"], 20, 2.0, Preference("weighted", "none", weight), metric="paper")
+        assert found.value in np.linspace(0.5, 0.999999, 100)
+
+
 def test_the_search_sees_what_the_authors_grid_misses() -> None:
     """k = 100, epsilon 10: on the grid p = 1/2; the optimum lies between its last two points."""
     assert chosen("aue", 100, 10.0, form="paper").p == 0.5

@@ -56,6 +56,16 @@ def test_curves_hold_the_best_design_of_the_family():
     assert curve.options(int(np.argmin(curve.mse))) == {"g": dn.mechanism("plh", epsilon=1.0, k=1000).g}
 
 
+@pytest.mark.parametrize("name", ["lh", "plh"])
+def test_bytes_of_a_seed_and_a_number_grow_where_the_number_does(name):
+    """At every end of a byte: 256 numbers take one, one more takes two."""
+    values = np.array([2, 255, 256, 257, 1 << 16, (1 << 16) + 1])
+    curve = MECHANISMS[name].traits.curve(1.0, 1 << 20, values)
+    made = [dn.mechanism(name, epsilon=1.0, k=1 << 20, g=g) for g in values.tolist()]
+    assert np.broadcast_to(curve.bytes, values.shape).tolist() == [m.bulk.row_bytes for m in made]
+    assert curve.bits == pytest.approx([m.bulk.outputs for m in made], rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("name", "options", "gain"),
     [

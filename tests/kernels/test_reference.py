@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from deniable.errors import ParameterError
-from deniable.kernels import reference
+from deniable.kernels import reference, using
 from deniable.kernels.geometry import coordinates
+from deniable.kernels.hashing import hash_values, interval_rows
 from deniable.kernels.sampling import bernoulli_bits, respond, subset_bits, weighted
-from deniable.kernels.transforms import count_orthogonal, orthogonal_by_transform, walsh_hadamard
+from deniable.kernels.transforms import count_intervals, count_orthogonal, orthogonal_by_transform, walsh_hadamard
 from deniable.randomness import Replay, simulation
 from deniable_client.hashing import bucket
 from deniable_client.kernels.geometry import points
@@ -132,6 +133,28 @@ def test_answers_that_are_drawn_again() -> None:
     out = respond(stream, items, 256, 1, np.uint8, bits=8)
     lies = np.where(np.arange(n) % 3, 6, 199)  # floor(255 word / 256)
     assert out.tolist() == (lies + (lies >= items)).tolist()
+
+
+@pytest.mark.parametrize("loops", ["reference", "compiled"])
+def test_intervals_of_hash_values_begin_with_their_first_and_end_before_the_next(loops: str) -> None:
+    """Every boundary is set at the hash value of an item itself, so that one more or less is seen."""
+    if loops == "compiled":
+        pytest.importorskip("numba", reason="needs the extra: pip install 'deniable[fast]'")
+    seeds, k = np.arange(5, dtype=np.uint64), 6
+    with using(loops):
+        for x in range(k):
+            own = hash_values(seeds, np.full(5, x))
+            one = np.ones(5, np.uint64)
+            for first, length, held in (
+                (own, one, 1),
+                (own + one, one, 0),
+                (own - one, one, 0),
+                (own - one, 2 * one, 1),
+            ):
+                start = first & np.uint64(0xFFFFFFFF)
+                rows = np.unpackbits(interval_rows(seeds, start, length, k), axis=1, count=k, bitorder="little")
+                assert rows[:, x].tolist() == [held] * 5
+                assert count_intervals(seeds, start, length, k)[x] == 5 * held
 
 
 class Mixed:

@@ -32,6 +32,16 @@ def test_it_learns_with_and_without_noise(classes: int) -> None:
     assert noisy.predict_proba(test[0]).sum(axis=1) == pytest.approx(1)
 
 
+def test_regularisation_leaves_the_intercept_alone() -> None:
+    """However strong it is, a constant target is found: only slopes are drawn to nothing."""
+    rows = simulation(4).generator().uniform(-1, 1, (400, 2))
+    found = LocalSGDRegressor(epsilon=None, l2=0.9, passes=60, batch=400, seed=5).fit(
+        rows, np.full(400, 0.7) + rows[:, 0]
+    )
+    assert found.intercept_ == pytest.approx([0.7], abs=0.05)
+    assert np.abs(found.coef_).max() < 0.5
+
+
 def test_regression_learns() -> None:
     rows = simulation(4).generator().uniform(-1, 1, (40_000, 3))
     truth = rows @ [0.5, -0.3, 0.0] + 0.1

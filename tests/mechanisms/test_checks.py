@@ -18,7 +18,7 @@ from deniable.core.grid import Grid
 from deniable.core.guess import Guess
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, IntArray
-from deniable.errors import MergeError
+from deniable.errors import FormatError, MergeError
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.bulk import Cells
@@ -54,6 +54,20 @@ def like(m: Mechanism, **members: Any) -> Any:
     """A mechanism with some members replaced."""
     broken = type("Own", (type(m),), members)
     return broken(**{f.name: getattr(m, f.name) for f in fields(m)})
+
+
+def test_a_tally_of_one_report_is_looked_at_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that refuses what a single report gives is wrong, and does not show in a tally of many."""
+    usual = CoinBulk.check
+
+    def few(self: Any, cells: Cells) -> None:
+        usual(self, cells)
+        if int(cells["n"].sum()) == 1:
+            raise FormatError("no one report gives these counts.")
+
+    monkeypatch.setattr(CoinBulk, "check", few)
+    with pytest.raises(FormatError, match="no one report"):
+        wire.check_merge(coin())
 
 
 def says(broken: type[Coin] | Mechanism, check: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 import deniable as dn
 from deniable.audit.empirical import measure
@@ -125,6 +126,57 @@ def test_what_cannot_be_followed_is_measured() -> None:
     assert broken.document()["epsilon_exact"] is None
     with pytest.raises(dn.ParameterError, match=r"epsilon must be given, .* could not be followed: it draws"):
         dn.Mechanism.from_functions(many, lambda report: report, k=32)
+
+
+@pytest.mark.parametrize(("k", "pairs"), [(2, 2), (3, 6), (5, 6)])
+def test_a_bound_is_shared_by_all_pairs_and_both_ends(k: int, pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in a thousand measurements may tell too much: each of the pairs has its part, each end of it a half."""
+    from deniable.audit import empirical
+
+    levels: set[float] = set()
+
+    def noted(beta: Any, one: int, two: int, n: int, alpha: float) -> float:
+        levels.add(alpha)
+        return usual(beta, one, two, n, alpha)
+
+    usual = empirical._bound
+    monkeypatch.setattr(empirical, "_bound", noted)
+    m = dn.Mechanism.from_functions(lambda x, rng: int(rng.poisson(x)), one, k=k, epsilon=1.0)
+    measure(m, 1.0, reports=200)
+    assert levels == {1e-3 / pairs}
+    assert usual(beta, 50, 0, 100, 0.1) == pytest.approx(
+        math.log(beta.ppf(0.05, 50, 51) / beta.ppf(0.95, 1, 100)), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("held", [0, 1])
+def test_programs_that_hold_other_values_are_other_designs(held: int) -> None:
+    """What a function holds, its defaults and its constants tell it from others; its name does not."""
+
+    def made(x: int) -> Any:
+        return lambda value, rng, least=held: value if rng.random() < 0.5 else max(least, x)
+
+    def design(program: Any, supports: Any = one) -> Any:
+        return dn.Mechanism.from_functions(program, supports, k=2, epsilon=9.0).design
+
+    assert design(made(1)) == design(made(1))
+    assert design(made(1)) != design(made(0))
+    assert design(lambda v, rng: v) != design(lambda v, rng: 1 - v)
+    assert design(lambda v, rng, a=held: v) != design(lambda v, rng, a=held + 1: v)
+    assert design(lambda v, rng, *, a=held: v) != design(lambda v, rng, *, a=held + 1: v)
+    assert design(made(1)) != design(made(1), lambda report: {report})
+
+
+def test_every_program_is_run_again_often_enough() -> None:
+    """With the same draws it must do the same, at least sixteen times for a value; each way is taken again."""
+    runs: list[int] = []
+
+    def three(value: int, rng: Any) -> int:
+        runs.append(value)
+        return int(rng.integers(3))
+
+    chances_of(three, 0)
+    assert len(runs) == 3 + 3 * math.ceil(16 / 3)
 
 
 def test_what_is_drawn_from_elsewhere_is_not_followed() -> None:

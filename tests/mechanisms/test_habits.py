@@ -22,6 +22,13 @@ REPORTS = M.privatize(["no", "yes"] * 20, rng=dn.simulation(1))
 FRAME = pd.DataFrame({"a": ["no"], "b": ["yes"]})
 
 
+def test_a_line_shows_six_labels_and_says_whether_there_are_more() -> None:
+    for k, more in ((5, ""), (6, ""), (7, ", ...")):
+        m = dn.mechanism("grr", epsilon=1.0, labels=list("abcdefg")[:k])
+        assert repr(m) == f"<grr (epsilon = 1, k = {k}): {', '.join('abcdef'[:k])}{more}>"
+        assert f"{', '.join('abcdef'[:k])}{more}<" in m._repr_html_()
+
+
 @pytest.mark.parametrize("epsilon", [Decimal("1.5"), Fraction(3, 2), np.float32(1.5), np.float64(1.5)])
 def test_epsilon_is_any_number(epsilon: Any) -> None:
     m = dn.mechanism("grr", epsilon=epsilon, k=4)

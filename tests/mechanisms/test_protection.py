@@ -88,6 +88,17 @@ def only(*ranges):
     return Promise.by_class(5, (ranges, others(ranges, 5)), (1.0, math.inf), strict=1.0)
 
 
+def test_what_everybody_answers_multiplies_and_what_one_answers_does_not():
+    """Over all steps: where everybody is asked in each, budgets add up; else the worst step counts."""
+    every, one = dn.protocol("privkvm", epsilon=2.0, k=4, rounds=3), dn.protocol("ks-grr", epsilon=2.0, k=8, top=2)
+    for p in (every, one):
+        ratios = [step.mechanism.proof.ratio for step in p.outline]
+        assert len(ratios) > 1
+        assert p.proof.ratio == (math.prod(ratios) if p.repeated else max(ratios))
+        assert p.repeated == (p is every)
+        assert max(step.mechanism.epsilon for step in p.outline) * 0.9 < p.proof.epsilon <= 2.0
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -67,6 +67,21 @@ def p_value(found: Counter[tuple[int, ...]], law: dict[tuple[int, ...], Fraction
     return float(chisquare(observed, expected / expected.sum() * observed.sum()).pvalue)
 
 
+def test_huge_populations_are_drawn_in_parts_that_lose_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy draws for a part at a time: every set is counted, whatever does not divide evenly."""
+    from deniable.kernels import populations
+
+    people = np.array([7, 0, 5, 11], np.int64)
+    whole = populations.sets_of_others(dn.simulation(1), people, 2)
+    monkeypatch.setattr(populations, "_MOST", 4)
+    assert populations.sets_of_others(dn.simulation(1), people, 2).sum() == whole.sum() == 2 * people.sum()
+    others = populations.sets_of_others(dn.simulation(1), people, 3)
+    assert others.tolist() == [23 - 7, 23, 23 - 5, 23 - 11], "with three others each takes all but the own item"
+    monkeypatch.setattr(populations, "_PARTS", 5)
+    with pytest.raises(ParameterError, match="counts must be at most 20 people where reports are sets, got 23"):
+        populations.sets_of_others(dn.simulation(1), people, 2)
+
+
 @pytest.mark.stat
 @pytest.mark.parametrize("name", KNOWN)
 def test_joint_law_of_a_small_population(name: str) -> None:

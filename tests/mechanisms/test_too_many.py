@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 import deniable as dn
 from deniable.errors import EnumerationError
+from deniable.mechanisms.bulk import check_outputs
 
 MILLIONS = 10_000_000
 MADE: dict[str, dict[str, Any]] = {
@@ -16,6 +18,15 @@ MADE: dict[str, dict[str, Any]] = {
     **{name: {"sensitive": MILLIONS // 2} for name in ("uss", "ussmix", "uue", "ulh")},
     **{name: {} for name in ("kv-ss2", "kv-ss", "kv-mix", "kv-lh", "ks-ue", "pckv-ue")},
 }
+
+
+@pytest.mark.parametrize(
+    ("outputs", "k", "fits"), [(20_000, 1, True), (20_001, 1, False), (1 << 12, 1 << 7, True), (1 << 12, 129, False)]
+)
+def test_channels_are_written_out_up_to_so_many_outputs_and_entries(outputs: int, k: int, fits: bool) -> None:
+    bits = math.log2(outputs)
+    with nullcontext() if fits else pytest.raises(EnumerationError, match=r"has 2\^1[24]\.\d outputs"):
+        check_outputs(bits, "this", k)
 
 
 @pytest.mark.parametrize("name", MADE)

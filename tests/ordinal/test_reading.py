@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 import deniable as dn
+from deniable.core.types import Target
 from deniable.estimate.ordered import _both_off, band_width
 from deniable.mechanisms.base import Mechanism
 
@@ -63,6 +64,22 @@ def test_cumulative_shares_are_added_up_as_they_are(estimate: dn.Estimate) -> No
     assert 1.2 < wide[0] <= many * (1 + 1e-9), "between one interval and Bonferroni for all"
     with pytest.raises(dn.ParameterError, match="covariances of sums"):
         found.covariance()
+
+
+@pytest.mark.parametrize("name", ["oue", "olh", "hr", "she", "grr", "ss"])
+@pytest.mark.parametrize("target", ["reporters", "population"])
+def test_everybody_is_at_or_below_the_last_answer_under_every_design(name: str, target: Target) -> None:
+    """Estimated shares need not sum to 1; what is told without an error must be right, all else keeps its error."""
+    _, estimate = people(dn.mechanism(name, epsilon=1.0, labels=AGES), 500, 5)
+    found = estimate.cumulative()
+    ends = found.interval(0.95, target)
+    assert found.value[-1] == ends.low[-1] == ends.high[-1] == 1
+    assert found.variance(target)[-1] == 0
+    np.testing.assert_allclose(found.value[:-1], np.cumsum(estimate.value)[:-1], atol=1e-12)
+    matrix = estimate.covariance(target)
+    wanted = np.diagonal(matrix.cumsum(axis=0).cumsum(axis=1))[:-1]
+    np.testing.assert_allclose(found.variance(target)[:-1], wanted, rtol=1e-9, atol=1e-12)
+    assert (ends.high - ends.low)[:-1].min() > 0
 
 
 def test_estimates_that_are_not_sorted_stay_so() -> None:

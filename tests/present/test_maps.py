@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import deniable as dn
 from deniable.errors import ParameterError
 from deniable.present.charts import save
 from deniable.present.maps import map_chart
@@ -28,6 +29,17 @@ def spec(**options: Any) -> dict[str, Any]:
 
 def marks(panel: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     return [part for part in panel["layer"] if part["mark"]["type"] == kind]
+
+
+def test_places_beyond_the_map_stand_at_its_edge() -> None:
+    """The square map of web tiles ends before the poles, at 85 degrees; all else is where it is."""
+    where = dn.Space.places([[90, 0], [-90, 180], [0, -180], [45, 90], [85.06, 10], [85.04, 10]]).coordinates()
+    assert where is not None
+    assert where[:2].tolist() == [pytest.approx([0, np.pi]), pytest.approx([np.pi, -np.pi])]
+    assert where[2] == pytest.approx([-np.pi, 0])
+    assert where[3] == pytest.approx([np.pi / 2, np.log(1 + np.sqrt(2))])
+    assert where[4, 1] == pytest.approx(np.pi)
+    assert where[5, 1] < np.pi - 1e-4
 
 
 def test_each_panel_has_all_places_and_the_reports_that_can_come() -> None:

@@ -218,6 +218,7 @@ def test_metrics_by_hand() -> None:
     assert mean_square(value, truth) == pytest.approx((0.01 + 0.04 + 0.09) / 3)
     assert mean_absolute(value, truth) == pytest.approx(0.2)
     assert wasserstein(value, truth) == pytest.approx((0.1 + 0.3) / 2)
+    assert wasserstein(2 * value, truth) == pytest.approx((0.4 + 0.3) / 2), "the last of all shares is no distance"
     assert (f1_top(value, truth, 2), ncr_top(value, truth, 2)) == (0.5, pytest.approx(2 / 3))
     assert ndcg_top(value, truth, 2) == pytest.approx(2 / (2 + 1 / np.log2(3)))
     named, own = metrics_of(["mse", "ndcg:2", {"mine": max}], "mse")

@@ -41,6 +41,27 @@ def test_tables_count_as_their_reports_do(tmp_path, name, layout):
     assert counted.tally.sources == (IDS[0],)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_parts_of_a_table_begin_where_the_one_before_ends(tmp_path, layout, form, monkeypatch):
+    """Rows are named in errors by their place in the whole file, however it is cut into parts."""
+    monkeypatch.setattr("deniable.collect.parquet._GROUP_ROWS", 100)
+    monkeypatch.setattr("deniable.collect.parquet._GROUP_BLOCKS", 2)
+    monkeypatch.setattr("deniable.collect.parquet.BLOCK_BYTES", 50)
+    path = tmp_path / f"r.{form}"
+    write_table(str(tmp_path / "r.parquet"), head_of(GRR), [reports_of(GRR, 120)] * 3, layout=layout)
+    if form == "arrow":
+        held = pq.read_table(tmp_path / "r.parquet")
+        with pa.ipc.new_file(str(path), held.schema) as out:
+            out.write_table(held, max_chunksize=70)
+    reader, start = TableReader(str(path)), 0
+    assert reader.groups > 1
+    for group in range(reader.groups):
+        assert reader.first_row(group) == start
+        start += sum(batch.num_rows for batch in reader.batches(group, reader.schema.names, 7))
+    assert reader.rows == start
+
+
 def test_a_copy_is_refused_and_a_pattern_reads_all(tmp_path):
     one, two = table(tmp_path / "a.parquet", id=IDS[0]), table(tmp_path / "b.parquet", layout="rows", id=IDS[1])
     assert count_files([str(tmp_path / "*.parquet")]).tally == GRR.tally(one + two)

@@ -176,7 +176,7 @@ def _elbow(a: FloatArray, m: FloatArray) -> tuple[Criterion, str]:
     """Distance to the chord between both ends, as a criterion; with two points or fewer there is no elbow."""
     if a.size <= 2:
         return np.hypot, ""
-    first, last = int(np.argmin(a)), int(a.size - 1 - np.argmax(a[::-1]))
+    first, last = int(np.argmin(a)), int(np.argmax(a))  # equal ones are equal in both
     da, dm = float(a[last] - a[first]), float(m[last] - m[first])
     start = float(a[first]), float(m[first])
     return lambda x, y: -np.abs(da * (y - start[1]) - dm * (x - start[0])), ""

@@ -210,7 +210,7 @@ def _check_losses(rows: FloatArray) -> None:
     if len(bad):
         i, j = (int(v) for v in bad[0])
         raise ParameterError(
-            f"losses must be >= 0, got {rows[i, j]!r} at position {i}, column {j}.",
+            f"losses must be >= 0, got {float(rows[i, j])!r} at position {i}, column {j}.",
             "Utilities, of which more is better, become losses by Space.similarities(matrix).",
         )
 
@@ -230,7 +230,7 @@ def _check_positive(rows: FloatArray) -> None:
     require(rows.shape[1] == 1, "integers", f"rows of {rows.shape[1]} numbers", "single numbers")
     bad = np.flatnonzero(rows[:, 0] <= 0)
     if bad.size:
-        raise ParameterError(f"integers must be > 0, got {rows[bad[0], 0]!r} at position {bad[0]}.")
+        raise ParameterError(f"integers must be > 0, got {float(rows[bad[0], 0])!r} at position {bad[0]}.")
 
 
 def _haversine(a: FloatArray, b: FloatArray) -> FloatArray:

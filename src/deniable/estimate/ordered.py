@@ -146,6 +146,7 @@ def cumulative(estimate: Estimate) -> Estimate:
     for own in spread.values():
         own[-1] = 0.0
     value = np.cumsum(part.value)
+    value[-1] = 1.0  # known, where estimated shares do not sum to 1
     made = SumsPart(value, spread, {t: part.variance(t) for t in _TARGETS})
     steps = (*estimate.steps, "added up in the order of the answers, neither sorted nor cut off")
     return replace(estimate, parts={CUMULATIVE: made}, steps=steps)

@@ -36,7 +36,7 @@ def codes_of(y: object, classes: np.ndarray[Any, Any], rows: int) -> IntArray:
     bad = np.flatnonzero(classes[codes] != labels)
     if bad.size:
         raise ParameterError(
-            f"y must be one of {classes.tolist()}, got {labels[bad[0]]!r} at position {bad[0]}.",
+            f"y must be one of {classes.tolist()}, got {labels[bad].tolist()[0]!r} at position {bad[0]}.",
             "List all labels in classes.",
         )
     return np.asarray(codes, np.int64)

@@ -195,7 +195,7 @@ class SubsetMixture(Mechanism):
     @cached_property
     def bulk(self) -> MixtureBulk:
         one, two = self._sizes
-        coin = min(round(Fraction(self.share) * _WORD), _WORD - 1)
+        coin = round(Fraction(self.share) * _WORD)
         return MixtureBulk(Mixture(one.bulk.kernel, two.bulk.kernel if two is not None else Whole(self.k), coin))
 
     @cached_property
