@@ -72,6 +72,15 @@ def test_a_certificate_is_at_most_what_a_fine_grid_of_estimates_says() -> None:
         assert wanted - 1e-4 <= float(made.bound(1.0)) <= wanted + 1e-12
 
 
+def test_a_bound_is_proved_for_the_upper_end_of_what_is_known_of_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """e^epsilon is known between two fractions; a larger one allows more, so the larger one counts."""
+    rows = ((0, 1, 1, 8, 0), (1, 1, 0, -16, 16))
+    exact = {e: Certificate(rows).bound(math.log(e)) for e in (2, 3)}
+    assert exact[3] < exact[2]
+    monkeypatch.setattr("deniable.mechanisms.numeric.certificate.exp_bounds", lambda _: (Fraction(2), Fraction(3)))
+    assert float(Certificate(rows).bound(1.0)) == pytest.approx(float(exact[3]), rel=1e-12)
+
+
 def test_a_certificate_that_proves_nothing_is_refused() -> None:
     for rows in (((0, 1, 0, 5, 0),), ((2, 1, 1, 0, 0),), ((0, 1, -1, 0, 0),), ((0, 0, 1, 0, 0),)):
         with pytest.raises(FormatError, match="certificate"):

@@ -176,6 +176,28 @@ def test_the_guard_warns_and_refuses() -> None:
         linear(counts(at + 0.02), "auem")
 
 
+GAPS = {"sue": lambda s: 2 / (s - 2), "oue": lambda s: 1 / (s - 1), "lh": lambda s: 1.0}
+"""How fast p - q moves with the number of protected items that a report supports, everybody's being one of s."""
+
+
+@pytest.mark.parametrize("base", GAPS)
+@pytest.mark.parametrize("sensitive", [{}, {"sensitive": 5, "theta": 0.0}], ids=["all", "some"])
+def test_the_guard_of_self_calibration_looks_at_the_error_of_what_is_divided_by(
+    base: str, sensitive: dict[str, Any]
+) -> None:
+    """At one level, by the exact channel: what is stated is not below the error, and hardly above it."""
+    m: Any = dn.mechanism("pldp", k=6 if sensitive else 5, levels="1", base=base, **sensitive)
+    channel, n = m.bulk.channel_at(0), 20_000
+    f = np.full(5, 0.2)
+    size = np.array([len(held) * (o not in channel.disclosing) for o, held in enumerate(channel.supported)], float)
+    law = np.array([f @ np.array(row[:5], float) / channel.total for row in channel.weights])
+    deviation = np.sqrt(law @ size**2 - (law @ size) ** 2)
+    text = m.estimate(m.tally(m.privatize_items(np.arange(n) % 5, dn.simulation(4))), "self").steps[0]
+    stated = float(text.split("with standard error ")[1].split(",")[0].split()[0])
+    true = GAPS[base](5) * deviation / np.sqrt(n)
+    assert 0.95 * true < stated < 1.5 * true, (stated, true)
+
+
 # ---- EM
 
 

@@ -449,6 +449,15 @@ def test_disclosure_is_chosen_for_the_least_error_at_no_more_leak(base: str, lev
         assert chosen.properties()["mse"] <= capped.properties()["mse"]
 
 
+def test_less_error_is_not_bought_with_more_leak() -> None:
+    """Most people at a level far above the first: capped chances would help them, and tell who is there."""
+    given: dict[str, Any] = {"k": 4, "sensitive": 3, "levels": "0.1,4", "shares": "0.05,0.95", "base": "sue"}
+    chosen, capped = made(**given), made(**given, disclosure="capped")
+    assert capped.properties()["mse"] < 0.6 * chosen.properties()["mse"]
+    assert capped.guarantee["level"] > chosen.guarantee["level"] + 1
+    assert chosen.disclosure == "common"
+
+
 @pytest.mark.slow
 def test_disclosure_is_chosen_within_a_leak_budget() -> None:
     levels = TEN
