@@ -16,7 +16,14 @@ import deniable as dn
 from deniable.collect.reports import Reports
 from deniable.core.domain import Domain
 from deniable.mechanisms.keyvalue.base import KeyValue
-from deniable.mechanisms.keyvalue.estimate import GroupCounts, MeanPart, keyvalue_parts, score, shrink_means
+from deniable.mechanisms.keyvalue.estimate import (
+    GroupCounts,
+    MeanPart,
+    clipped_mean,
+    keyvalue_parts,
+    score,
+    shrink_means,
+)
 from deniable.mechanisms.keyvalue.laws import Signal, alone, variances
 from deniable.mechanisms.keyvalue.pairs import PairSets, steps_of
 from deniable.mechanisms.keyvalue.signed import SignedUnaryEncoding
@@ -247,6 +254,13 @@ def test_the_error_for_given_people_is_that_of_their_frequencies(name: str) -> N
 def test_values_are_rounded_to_the_nearest_step_of_their_range() -> None:
     values = np.array([1.0, 1.1, 2.3, 3.7, 4.9, 5.0])
     assert steps_of(values, (1.0, 5.0)).tolist() == [round(Fraction((v - 1) / 4) * GRID) for v in values.tolist()]
+
+
+def test_a_rare_key_is_taken_for_that_of_one_person() -> None:
+    """A frequency below one in n counts as that, one above 1 as 1; a mean stays in its range."""
+    frequency, total = np.array([-0.2, 0.0, 0.0005, 0.002, 1.5]), np.array([0.0004, -0.0002, 0.0003, -0.001, 0.9])
+    assert clipped_mean(frequency, total, 1000) == pytest.approx([0.4, -0.2, 0.3, -0.5, 0.9])
+    assert clipped_mean(frequency, 10 * total, 1000).tolist() == [1, -1, 1, -1, 1]
 
 
 def test_score_by_hand() -> None:

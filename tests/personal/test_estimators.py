@@ -16,7 +16,7 @@ from deniable.estimate.fit import FitOptions
 from deniable.kernels import using
 from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import fit_levels
-from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear, plausible_shares
+from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, PersonalPart, linear, plausible_shares
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.published import rcf
 from tiers import every
@@ -127,6 +127,15 @@ def test_self_calibrated_estimates_sum_to_one() -> None:
         m = made(k=4, levels="0.5,2", base=base, level_epsilon=0.5)
         found = m.estimate(m.privatize_items(people(4000), dn.simulation(4)), "self")
         assert found.value.sum() == pytest.approx(1, abs=1e-9 if base != "lh" else 1e-6)
+
+
+def test_shares_whose_sum_is_nearly_one_are_brought_to_one() -> None:
+    """Written-down decimals; what is off by more is refused."""
+    found = made(k=4, levels="0.5,2", level_epsilon=1.0, shares="0.3,0.7000000004")
+    assert sum(found.shares or ()) == pytest.approx(1, abs=1e-15)
+    assert found.law.mixed().p == pytest.approx(0.3 * found.bases[0].support.p + 0.7 * found.bases[1].support.p)
+    with pytest.raises(dn.ParameterError, match="numbers whose sum is 1"):
+        made(k=4, levels="0.5,2", level_epsilon=1.0, shares="0.3,0.71")
 
 
 def test_impossible_methods_are_refused_with_the_way_out() -> None:
@@ -307,3 +316,7 @@ def test_intervals_are_scaled_by_the_denominator_that_was_estimated() -> None:
     law = replace(counts.law, shares=plausible_shares(counts))
     assert abs(law.gap / gap - 1) > 0.01, "the two differ here"
     assert part._scale == pytest.approx(law.gap / gap)
+    flat = PersonalPart(np.array([0.4]), lambda _: np.array([[1e-4]]), lambda _: (1e-4, 0.0, 0.0), 1e4, np.array([0.4]))
+    usual, wide = (replace(flat, _scale=scale).interval(0.95, "reporters", False) for scale in (1.0, 1.5))
+    assert usual.high - usual.low == pytest.approx([2 * 1.959963984540054e-2], rel=1e-9)
+    assert wide.high - wide.low == pytest.approx(1.5 * (usual.high - usual.low), rel=1e-9)

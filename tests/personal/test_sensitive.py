@@ -17,6 +17,7 @@ from deniable.core.types import FloatArray
 from deniable.estimate.fit import FitOptions
 from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import UtilityLevelEvidence, fit_levels
+from deniable.mechanisms.personal.estimate import UtilityLevelCounts, linear_utility
 from deniable.mechanisms.personal.laws import level_leakage
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.sensitive import PersonalUtility
@@ -187,6 +188,22 @@ def test_covariances_have_the_variances_on_their_diagonal(case: dict[str, Any]) 
             assert np.linalg.eigvalsh(matrix).min() > -1e-12 * matrix.max()
         if method == "self":
             assert np.abs(m.law.covariance(*at).sum(axis=0)).max() < 1e-12 * matrix.max(), "these sum to 1"
+
+
+@pytest.mark.parametrize("case", FIVE, ids=named)
+def test_the_curves_of_intervals_go_through_the_variances(case: dict[str, Any]) -> None:
+    """By the level reports, at every frequency of an item of either kind; and those of plain levels through theirs."""
+    m = made(**case)
+    plain = dn.mechanism("pldp", k=5, level_epsilon=0.4, **{n: case[n] for n in ("base", "levels", "level_report")})
+    assert isinstance(plain, Personal)
+    for target in ("reporters", "population"):
+        at: Any = ("auem", m.base, OWN, REST, 100, target)
+        curves = m.law.curves("auem", float(REST.sum()), 100, target)  # type: ignore[arg-type]
+        for (a, b, c), f, true in zip(curves, (OWN, REST), m.law.variances(*at), strict=True):
+            assert a + b * f + c * f * f == pytest.approx(true, rel=1e-9)
+        a, b, c = plain.law.curve("auem", plain.base, 5, 100, target)  # type: ignore[arg-type]
+        true = np.diag(plain.law.covariance("auem", plain.base, FREQUENCIES, 100, target))  # type: ignore[arg-type]
+        assert a + b * FREQUENCIES + c * FREQUENCIES**2 == pytest.approx(true, rel=1e-9)
 
 
 @pytest.mark.parametrize("base", ["sue", "oue", "grr", "lh"])
@@ -422,6 +439,19 @@ def test_evenly_spaced_reports_stand_for_all_in_the_scores(monkeypatch: pytest.M
     part = evidence.scores(FREQUENCIES, np.full(3, 1 / 3))
     assert np.abs(part - whole).max() < 0.1 * np.abs(whole).max()
     assert not np.array_equal(part, whole)
+
+
+def test_groups_without_reports_have_no_weight() -> None:
+    """Where nobody reported a level, the others are weighted as if there were no such group."""
+    m = made(levels="0.5,1,2", base="sue", level_epsilon=2.0)
+    tally = m.tally(m.privatize(people(4000), levels=np.resize([0.5, 1, 2], 4000), rng=dn.simulation(3)))
+    counts = m.level_counts(tally)
+    some = np.array([0, 1, 1])
+    own = replace(counts, n=counts.n * some, support=counts.support * some[:, None])
+    gone = UtilityLevelCounts(own, tally.cells["disclosed"] * some[:, None], m.law_effective, m.items)
+    part, _ = linear_utility(gone, "grouped")
+    assert part.value.sum() == pytest.approx(1.0, abs=0.35)
+    assert abs(part.value - FREQUENCIES).max() < 0.25
 
 
 # ---- options
