@@ -13,6 +13,7 @@ from deniable.estimate.em import em_move, ems_move, smooth, squarem, uniform
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence, ValueEvidence
 from deniable.estimate.fitted import information_spread, smoothed_spread
 from deniable.mechanisms.support import SupportMechanism
+from deniable.mechanisms.utility.estimate import UtilityEvidence
 from tiers import every
 
 ALPHA = 1e-3
@@ -43,10 +44,23 @@ def some_dense(k: int = 7, n: int = 300) -> DenseEvidence:
     return DenseEvidence(draw.random((n, k)) + 0.1, 1.0 + draw.integers(3, size=n))
 
 
+def some_disclosed(hidden: Evidence) -> UtilityEvidence:
+    """Some reports disclose one of the last three of seven items, others see all items through the evidence given."""
+    return UtilityEvidence(hidden, np.array([0.0, 0, 0, 0, 40, 0, 25]))
+
+
 # ---- the information itself
 
+EVIDENCE = {
+    "rows": some_rows(),
+    "dense": some_dense(),
+    "disclosed beside rows": some_disclosed(some_rows()),
+    "disclosed beside dense": some_disclosed(some_dense()),
+    "disclosed alone": some_disclosed(some_dense(n=0)),
+}
 
-@pytest.mark.parametrize("evidence", [some_rows(), some_dense()], ids=["rows", "dense"])
+
+@pytest.mark.parametrize("evidence", EVIDENCE.values(), ids=EVIDENCE)
 def test_information_is_minus_the_second_derivative(evidence: Evidence) -> None:
     """Along random directions in the simplex, by central differences of the gradient n g."""
     draw = dn.simulation(3).generator()

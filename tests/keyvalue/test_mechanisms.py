@@ -16,9 +16,16 @@ import deniable as dn
 from deniable.collect.reports import Reports
 from deniable.core.domain import Domain
 from deniable.mechanisms.keyvalue.base import KeyValue
-from deniable.mechanisms.keyvalue.estimate import GroupCounts, MeanPart, keyvalue_parts, score, shrink_means
-from deniable.mechanisms.keyvalue.laws import Signal, alone
-from deniable.mechanisms.keyvalue.pairs import PairSets
+from deniable.mechanisms.keyvalue.estimate import (
+    GroupCounts,
+    MeanPart,
+    clipped_mean,
+    keyvalue_parts,
+    score,
+    shrink_means,
+)
+from deniable.mechanisms.keyvalue.laws import Signal, alone, variances
+from deniable.mechanisms.keyvalue.pairs import PairSets, steps_of
 from deniable.mechanisms.keyvalue.signed import SignedUnaryEncoding
 from deniable.testing import StreamWords
 from deniable_client import Device
@@ -213,6 +220,47 @@ def test_shrinking_is_labelled_and_helps_where_means_are_alike() -> None:
         for out, e in ((plain, found), (shrunk, better)):
             out.append(score(truth, e.value, e["mean"].value, 10).mse_mean_top)
     assert np.mean(shrunk) < 0.6 * np.mean(plain)
+
+
+def test_means_are_shrunk_towards_those_of_the_most_frequent_keys_only() -> None:
+    """Where that is one key's it stays where it is, to the last digits; all others come nearer to the pooled mean."""
+    m = make("kv-ss2", epsilon=2.0, k=4)
+    rows = [(person, person % 10 // 4, (0.8, -0.5, -0.5)[person % 10 // 4]) for person in range(1000)]
+    found = m.estimate(m.tally(m.privatize(rows, rng=dn.simulation(2))))
+    part = found.parts["mean"]
+    assert isinstance(part, MeanPart)
+    own, first = part.unit, int(np.argmax(part.frequency))
+    for top in (1, 2, 4):
+        order = np.argsort(-part.frequency)[:top]
+        centre = float(part.total[order].sum() / part.frequency[order].sum())
+        made = shrink_means(found, top)["mean"].value
+        assert (abs(made[first] - own[first]) < 1e-12) == (top == 1)
+        clear = np.abs(own) < 1
+        assert clear.sum() > 1
+        assert np.abs(made - centre)[clear].max() <= np.abs(own - centre)[clear].max()
+
+
+@pytest.mark.parametrize("name", ["ks-ue", "kv-ss2", "kv-mix", "kv-ss", "privkv"])
+def test_the_error_for_given_people_is_that_of_their_frequencies(name: str) -> None:
+    """People with one pair each: what two groups add by splitting them is nothing where all have the same key."""
+    m = make(name, epsilon=1.0, k=3)
+    for counts in ([8, 0, 0], [6, 2, 0], [4, 2, 2]):
+        keys = np.repeat(np.arange(3), counts)
+        people = PairSets(np.arange(9), keys, np.full(8, 1 << 31))
+        want = [float(variances(m.groups, Fraction(count, 8))[0]) / 8 for count in counts]
+        assert m.expected_error(people) == pytest.approx(want, rel=1e-9, abs=1e-15)
+
+
+def test_values_are_rounded_to_the_nearest_step_of_their_range() -> None:
+    values = np.array([1.0, 1.1, 2.3, 3.7, 4.9, 5.0])
+    assert steps_of(values, (1.0, 5.0)).tolist() == [round(Fraction((v - 1) / 4) * GRID) for v in values.tolist()]
+
+
+def test_a_rare_key_is_taken_for_that_of_one_person() -> None:
+    """A frequency below one in n counts as that, one above 1 as 1; a mean stays in its range."""
+    frequency, total = np.array([-0.2, 0.0, 0.0005, 0.002, 1.5]), np.array([0.0004, -0.0002, 0.0003, -0.001, 0.9])
+    assert clipped_mean(frequency, total, 1000) == pytest.approx([0.4, -0.2, 0.3, -0.5, 0.9])
+    assert clipped_mean(frequency, 10 * total, 1000).tolist() == [1, -1, 1, -1, 1]
 
 
 def test_score_by_hand() -> None:

@@ -269,6 +269,8 @@ def test_later_rounds_are_read_by_the_protocol_only() -> None:
     assert set(m.properties()) == {"bits", "bytes"}
     means = published_means(m, tally, np.zeros(3))
     assert (np.abs(means) <= 1).all()
+    unheard = published_means(m, m.empty(), np.array([0.3, -0.2, 1.0]))
+    assert unheard.tolist() == [0.3, -0.2, 1.0], "a key of which nobody spoke keeps the mean of before"
     for bad in ({"key_epsilon": 1.0}, {"key_epsilon": -0.1}, {"told": (1, 2)}):
         with pytest.raises(ParameterError):
             OneSampledKey(epsilon=1.0, domain=dn.Domain.of(3), **bad)

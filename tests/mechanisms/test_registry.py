@@ -79,6 +79,17 @@ def test_all_of_deniable_knows_a_row_that_was_registered(capsys: pytest.CaptureF
     assert main(["design", "careful", "--epsilon", "1", "--k", "4"]) == 2
 
 
+def test_a_row_that_was_registered_is_a_base_with_all_that_is_given() -> None:
+    """The same as the mechanism made first and handed over: its own options, theta and form."""
+    own: dict[str, Any] = {"k": 5, "theta": 0.7}
+    with dn.register("careful", CAREFUL, BACK):
+        base = dn.mechanism("careful", epsilon=2.0, k=3, back=0.5)
+        for form in (None, "null", "glutf"):
+            made = dn.utility("careful", 3, epsilon=2.0, back=0.5, form=form, **own)
+            assert made == dn.utility(base, 3, form=form, **own)
+            assert (made.theta, made.params["form"]) == (0.7, form or "null")
+
+
 def test_a_class_of_a_stranger_is_a_row_like_ours(capsys: pytest.CaptureFixture[str]) -> None:
     row = Entry(Coin, Coin, "Warner's coin, once more", "Warner65", "tests", small=({"k": 2, "epsilon": 1.0},))
     with dn.register("coin", row):

@@ -107,6 +107,8 @@ def test_losses_on_the_interval_are_the_limits_of_fine_grids(epsilon: float) -> 
 def test_tiny_and_huge_epsilon_have_the_right_limits() -> None:
     assert baselines.laplace_loss(1e-9, "clamp") == pytest.approx(1 / 2, abs=1e-9)
     assert baselines.laplace_loss(1e-9, "truncate") == pytest.approx(1 / 3, abs=1e-9)
+    series, formula = (baselines.laplace_loss(epsilon, "clamp") for epsilon in (0.999e-4, 1.001e-4))
+    assert series - formula == pytest.approx(2e-7 / 6, rel=0.1), "the one goes on where the other ends"
     assert baselines.laplace_loss(700.0, "truncate") * 700 == pytest.approx(1, abs=3e-3)
 
 
@@ -168,6 +170,8 @@ def test_group_sizes_are_whole_and_complete() -> None:
     assert sum(sizes) == 9
     assert min(sizes) >= 1
     assert group_sizes(np.zeros((4, 5), np.int64), 3) == (3, 1, 1)
+    uneven = np.array([[0, 0, 1, 2, 2]] * 3 + [[0, 1, 1, 2, 2]] * 2)
+    assert group_sizes(uneven, 3) == (2, 1, 2), "1.6 and 1.4 outputs: the edge between them is rounded, not cut"
 
 
 def test_the_staircase_is_the_printed_formula() -> None:

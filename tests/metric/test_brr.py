@@ -333,6 +333,14 @@ def test_ties_that_fall_otherwise_elsewhere_are_taken_from_the_design() -> None:
         from_design(broken)
 
 
+def test_an_output_that_nobody_favours_is_guessed_as_what_it_is() -> None:
+    """Two places that are one: a design may take either for both, and then the other is nobody's nearest."""
+    design: dict[str, Any] = {**BRR(epsilon=1.0, domain=Space.vectors([[0, 0], [0, 0], [2, 0]]), m=1).design}
+    assert design["kernel"]["neighbours"] == [["0"], ["1"], ["2"]]
+    m = from_design(design | {"kernel": design["kernel"] | {"neighbours": [["0"], ["0"], ["2"]]}})
+    assert m.guess().success == pytest.approx(float(m.channel().asr()), rel=1e-12)
+
+
 def test_released_numbers_are_codes_or_points() -> None:
     m = made("codebook", epsilon=3.0, interval=(0, 100))
     values = m.released(m.privatize([1.0, 50, "99.5"], rng=dn.simulation(1)))

@@ -119,6 +119,21 @@ def test_nothing_is_covered_too_rarely_where_hardly_a_direction_prevails() -> No
     assert reached >= 451
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+def test_no_people_with_one_resultant_are_told_worse_than_the_planner_says(epsilon: float) -> None:
+    """Two directions on either side of the mean: the farther apart, the nearer to the most that it can be."""
+    m = arc(epsilon, 360)
+    unit = (24 / (2 * math.pi)) ** 2
+    least = []
+    for off in (0, 30, 60, 85):
+        shares = np.zeros(360)
+        shares[[180 - off, 180 + off]] = 0.5 if off else 1.0
+        resultant = 1.0 if off == 0 else math.cos(math.radians(off))
+        least.append(m.across(shares) * unit / resultant**2 / m.variance_at(resultant))
+    assert max(least) <= 1 + 1e-9
+    assert max(least[0], least[-1]) > 0.97, "the bound is nearly reached"
+
+
 def test_circles_are_read_alike_everywhere() -> None:
     m = arc(1.0, 24)
     device, rng = Device(m.design), np.random.default_rng(5)

@@ -17,7 +17,8 @@ import pytest
 import deniable as dn
 from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.numeric.certificate import Certificate, least_at_centre, least_worst
-from deniable.mechanisms.numeric.optimum import _solve
+from deniable.mechanisms.numeric.estimate import mean_part
+from deniable.mechanisms.numeric.optimum import Aim, _solve
 from deniable.mechanisms.numeric.whole import log_uniform
 from deniable_client import Device
 from deniable_client.exact import exp_bounds
@@ -70,6 +71,38 @@ def test_a_certificate_is_at_most_what_a_fine_grid_of_estimates_says() -> None:
         total = sum(A + B * X / D - P * (X / D) ** 2 for X, D, P, A, B in made.all_rows())
         wanted = (total - high) / sum(row[2] for row in made.all_rows())
         assert wanted - 1e-4 <= float(made.bound(1.0)) <= wanted + 1e-12
+
+
+def test_a_bound_is_proved_for_the_upper_end_of_what_is_known_of_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """e^epsilon is known between two fractions; a larger one allows more, so the larger one counts."""
+    rows = ((0, 1, 1, 8, 0), (1, 1, 0, -16, 16))
+    exact = {e: Certificate(rows).bound(math.log(e)) for e in (2, 3)}
+    assert exact[3] < exact[2]
+    monkeypatch.setattr("deniable.mechanisms.numeric.certificate.exp_bounds", lambda _: (Fraction(2), Fraction(3)))
+    assert float(Certificate(rows).bound(1.0)) == pytest.approx(float(exact[3]), rel=1e-12)
+
+
+def test_points_that_stand_for_their_mirrors_have_the_weight_of_both() -> None:
+    even, turned = Aim(2, np.full(5, 0.2)), Aim(2, np.array([0.1, 0.2, 0.4, 0.2, 0.1]))
+    assert even.shares() == pytest.approx([0.2, 0.4, 0.4])
+    assert turned.shares() == pytest.approx([0.4, 0.4, 0.2])
+    lonely = Aim(1, np.array([0.5, 0.3, 0.2]))
+    assert (lonely.mirrored, lonely.points.tolist()) == (False, [-1, 0, 1])
+    assert lonely.shares() == pytest.approx([0.5, 0.3, 0.2])
+
+
+@pytest.mark.parametrize("m", [om(1.0, points=5, fine=2), om(0.3, points=3, fine=1)], ids=["wide", "narrow"])
+def test_the_reporters_variance_is_one_that_some_value_has(m: Any) -> None:
+    """Whatever came by chance, one report or two: between the least and the largest variance of all values."""
+    law, unit = m.law_exact, m.grid.step**2
+    least, worst = float(min(law.noises)) * unit, float(law.worst) * unit
+    seen = []
+    for y in range(law.answers):
+        for n in (1, 2):
+            part = mean_part(law, n * np.eye(law.answers, dtype=int)[y], m.grid)
+            seen.append(n * part.reporters)
+    assert least * (1 - 1e-12) <= min(seen) <= max(seen) <= worst * (1 + 1e-12)
+    assert law.spread.min() < float(min(law.noises)), "single reports would tell less"
 
 
 def test_a_certificate_that_proves_nothing_is_refused() -> None:

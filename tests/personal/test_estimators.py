@@ -16,7 +16,7 @@ from deniable.estimate.fit import FitOptions
 from deniable.kernels import using
 from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import fit_levels
-from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear, plausible_shares
+from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, PersonalPart, linear, plausible_shares
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.published import rcf
 from tiers import every
@@ -129,6 +129,15 @@ def test_self_calibrated_estimates_sum_to_one() -> None:
         assert found.value.sum() == pytest.approx(1, abs=1e-9 if base != "lh" else 1e-6)
 
 
+def test_shares_whose_sum_is_nearly_one_are_brought_to_one() -> None:
+    """Written-down decimals; what is off by more is refused."""
+    found = made(k=4, levels="0.5,2", level_epsilon=1.0, shares="0.3,0.7000000004")
+    assert sum(found.shares or ()) == pytest.approx(1, abs=1e-15)
+    assert found.law.mixed().p == pytest.approx(0.3 * found.bases[0].support.p + 0.7 * found.bases[1].support.p)
+    with pytest.raises(dn.ParameterError, match="numbers whose sum is 1"):
+        made(k=4, levels="0.5,2", level_epsilon=1.0, shares="0.3,0.71")
+
+
 def test_impossible_methods_are_refused_with_the_way_out() -> None:
     m = made(k=4, levels="0.5,2", base="grr", level_epsilon=0.5)
     reports = m.privatize_items(people(400), dn.simulation(4))
@@ -174,6 +183,28 @@ def test_the_guard_warns_and_refuses() -> None:
         linear(counts(at - 0.05), "auem")
     with pytest.warns(GuardWarning, match="far beyond its standard errors"):
         linear(counts(at + 0.02), "auem")
+
+
+GAPS = {"sue": lambda s: 2 / (s - 2), "oue": lambda s: 1 / (s - 1), "lh": lambda s: 1.0}
+"""How fast p - q moves with the number of protected items that a report supports, everybody's being one of s."""
+
+
+@pytest.mark.parametrize("base", GAPS)
+@pytest.mark.parametrize("sensitive", [{}, {"sensitive": 5, "theta": 0.0}], ids=["all", "some"])
+def test_the_guard_of_self_calibration_looks_at_the_error_of_what_is_divided_by(
+    base: str, sensitive: dict[str, Any]
+) -> None:
+    """At one level, by the exact channel: what is stated is not below the error, and hardly above it."""
+    m: Any = dn.mechanism("pldp", k=6 if sensitive else 5, levels="1", base=base, **sensitive)
+    channel, n = m.bulk.channel_at(0), 20_000
+    f = np.full(5, 0.2)
+    size = np.array([len(held) * (o not in channel.disclosing) for o, held in enumerate(channel.supported)], float)
+    law = np.array([f @ np.array(row[:5], float) / channel.total for row in channel.weights])
+    deviation = np.sqrt(law @ size**2 - (law @ size) ** 2)
+    text = m.estimate(m.tally(m.privatize_items(np.arange(n) % 5, dn.simulation(4))), "self").steps[0]
+    stated = float(text.split("with standard error ")[1].split(",")[0].split()[0])
+    true = GAPS[base](5) * deviation / np.sqrt(n)
+    assert 0.95 * true < stated < 1.5 * true, (stated, true)
 
 
 # ---- EM
@@ -285,3 +316,7 @@ def test_intervals_are_scaled_by_the_denominator_that_was_estimated() -> None:
     law = replace(counts.law, shares=plausible_shares(counts))
     assert abs(law.gap / gap - 1) > 0.01, "the two differ here"
     assert part._scale == pytest.approx(law.gap / gap)
+    flat = PersonalPart(np.array([0.4]), lambda _: np.array([[1e-4]]), lambda _: (1e-4, 0.0, 0.0), 1e4, np.array([0.4]))
+    usual, wide = (replace(flat, _scale=scale).interval(0.95, "reporters", False) for scale in (1.0, 1.5))
+    assert usual.high - usual.low == pytest.approx([2 * 1.959963984540054e-2], rel=1e-9)
+    assert wide.high - wide.low == pytest.approx(1.5 * (usual.high - usual.low), rel=1e-9)

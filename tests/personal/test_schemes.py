@@ -127,6 +127,21 @@ def test_the_covariance_of_ppda_is_that_of_all_reports() -> None:
     assert np.allclose(ppda_covariance(law, f, n, 2, "reporters"), joint / (n * law.gap**2) - drawn, rtol=1e-9)
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "emoa"])
+def test_drawing_people_adds_what_a_sample_of_them_has(name: str) -> None:
+    """Of every scheme: between the covariances for both targets lies that of the people's own frequencies."""
+    p, found, _ = ran(name)
+    apart = found.covariance("population") - found.covariance("reporters")
+    f = np.clip(found.value, 0, 1) / max(1.0, float(np.clip(found.value, 0, 1).sum()))
+    drawn = (np.diag(f) - np.outer(f, f)) / HELD.size
+    for target in ("population", "reporters"):
+        assert np.diag(found.covariance(target)) == pytest.approx(found.variance(target), rel=1e-12)
+        if name == "ppda":  # as many bits of nobody as there are values
+            want = ppda_covariance(p.mechanism.law_effective, f, HELD.size, p.k, target)
+            assert found.covariance(target) == pytest.approx(want, rel=1e-12)
+    assert apart == pytest.approx(drawn, rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "emoa"])

@@ -17,6 +17,7 @@ from deniable.core.types import FloatArray
 from deniable.estimate.fit import FitOptions
 from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import UtilityLevelEvidence, fit_levels
+from deniable.mechanisms.personal.estimate import UtilityLevelCounts, linear_utility
 from deniable.mechanisms.personal.laws import level_leakage
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.sensitive import PersonalUtility
@@ -187,6 +188,22 @@ def test_covariances_have_the_variances_on_their_diagonal(case: dict[str, Any]) 
             assert np.linalg.eigvalsh(matrix).min() > -1e-12 * matrix.max()
         if method == "self":
             assert np.abs(m.law.covariance(*at).sum(axis=0)).max() < 1e-12 * matrix.max(), "these sum to 1"
+
+
+@pytest.mark.parametrize("case", FIVE, ids=named)
+def test_the_curves_of_intervals_go_through_the_variances(case: dict[str, Any]) -> None:
+    """By the level reports, at every frequency of an item of either kind; and those of plain levels through theirs."""
+    m = made(**case)
+    plain = dn.mechanism("pldp", k=5, level_epsilon=0.4, **{n: case[n] for n in ("base", "levels", "level_report")})
+    assert isinstance(plain, Personal)
+    for target in ("reporters", "population"):
+        at: Any = ("auem", m.base, OWN, REST, 100, target)
+        curves = m.law.curves("auem", float(REST.sum()), 100, target)  # type: ignore[arg-type]
+        for (a, b, c), f, true in zip(curves, (OWN, REST), m.law.variances(*at), strict=True):
+            assert a + b * f + c * f * f == pytest.approx(true, rel=1e-9)
+        a, b, c = plain.law.curve("auem", plain.base, 5, 100, target)  # type: ignore[arg-type]
+        true = np.diag(plain.law.covariance("auem", plain.base, FREQUENCIES, 100, target))  # type: ignore[arg-type]
+        assert a + b * FREQUENCIES + c * FREQUENCIES**2 == pytest.approx(true, rel=1e-9)
 
 
 @pytest.mark.parametrize("base", ["sue", "oue", "grr", "lh"])
@@ -424,6 +441,19 @@ def test_evenly_spaced_reports_stand_for_all_in_the_scores(monkeypatch: pytest.M
     assert not np.array_equal(part, whole)
 
 
+def test_groups_without_reports_have_no_weight() -> None:
+    """Where nobody reported a level, the others are weighted as if there were no such group."""
+    m = made(levels="0.5,1,2", base="sue", level_epsilon=2.0)
+    tally = m.tally(m.privatize(people(4000), levels=np.resize([0.5, 1, 2], 4000), rng=dn.simulation(3)))
+    counts = m.level_counts(tally)
+    some = np.array([0, 1, 1])
+    own = replace(counts, n=counts.n * some, support=counts.support * some[:, None])
+    gone = UtilityLevelCounts(own, tally.cells["disclosed"] * some[:, None], m.law_effective, m.items)
+    part, _ = linear_utility(gone, "grouped")
+    assert part.value.sum() == pytest.approx(1.0, abs=0.35)
+    assert abs(part.value - FREQUENCIES).max() < 0.25
+
+
 # ---- options
 
 
@@ -447,6 +477,15 @@ def test_disclosure_is_chosen_for_the_least_error_at_no_more_leak(base: str, lev
     assert chosen.properties()["mse"] <= common.properties()["mse"]
     if capped.guarantee["level"] <= common.guarantee["level"] * (1 + 1e-12):
         assert chosen.properties()["mse"] <= capped.properties()["mse"]
+
+
+def test_less_error_is_not_bought_with_more_leak() -> None:
+    """Most people at a level far above the first: capped chances would help them, and tell who is there."""
+    given: dict[str, Any] = {"k": 4, "sensitive": 3, "levels": "0.1,4", "shares": "0.05,0.95", "base": "sue"}
+    chosen, capped = made(**given), made(**given, disclosure="capped")
+    assert capped.properties()["mse"] < 0.6 * chosen.properties()["mse"]
+    assert capped.guarantee["level"] > chosen.guarantee["level"] + 1
+    assert chosen.disclosure == "common"
 
 
 @pytest.mark.slow

@@ -213,6 +213,45 @@ def test_no_plug_in_variance_is_negative() -> None:
                     assert part.variance(target).min() >= -1e-12 / float(m.law.base.gap) ** 2
 
 
+PREDICTED: list[tuple[str, dict[str, Any]]] = [
+    *((name, {"k": 5, "sensitive": 3, "epsilon": 1.0}) for name in ("uss", "uue", "urr", "urap", "uhr", "ussmix")),
+    *(("utility", {"k": 5, "sensitive": 3, "epsilon": 1.0, "base": base, "form": "glutf"}) for base in ("sue", "she")),
+    ("utility", {"k": 5, "sensitive": 3, "epsilon": 1.0, "base": "she"}),
+    ("uue-levels", {"k": 5, "sensitive": 3, "item_epsilon": "0.5,1,2"}),
+    ("a bare channel", {"sensitive": 3, "k": 5}),
+]
+
+
+@pytest.mark.parametrize(("name", "given"), PREDICTED, ids=str)
+def test_predicted_covariances_differ_by_what_drawing_people_adds(name: str, given: dict[str, Any]) -> None:
+    """At any frequencies, in one over the number of people."""
+    table = Channel.from_matrix([[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.25, 0.25, 0.5]])
+    m: Any = dn.utility(table, **given) if name == "a bare channel" else dn.mechanism(name, **given)
+    f = np.array([0.3, 0.05, 0.2, 0.35, 0.1])
+    own, all_people = (m.covariance(f, 1, target) for target in ("reporters", "population"))
+    assert all_people - own == pytest.approx(np.diag(f) - np.outer(f, f), abs=1e-10)
+    assert m.covariance(f, 8, "population") == pytest.approx(all_people / 8, rel=1e-12)
+    assert own == pytest.approx(own.T, rel=1e-12)
+
+
+@pytest.mark.parametrize(("form", "base", "s", "own"), [("null", "ss", 4, {}), ("glutf", "sue", 3, {})])
+def test_an_interval_is_for_harmless_answers_that_leave_room_for_the_sensitive_one(
+    form: str, base: str, s: int, own: dict[str, Any]
+) -> None:
+    """By chance more people seem to have harmless answers than are left beside f: intervals are those of just 1 - f."""
+    m = made(form, base, s, own, 1.0)
+    law, f, ends = m.law_effective, 0.3, []
+    for theta in (0.7, 0.9, 1.4):
+        told = theta * law.z
+        supported = law.base.q + law.base.gap * f - law.credit * told
+        part = UtilityPart(*m.items, law, np.full(s, supported), np.full(2, told / 2), 1000)
+        assert part.value[m.items[0]] == pytest.approx(f)
+        found = part.interval(0.95, "reporters", False)
+        ends.append(np.concatenate([found.low[m.items[0]], found.high[m.items[0]]]))
+    assert ends[1] == pytest.approx(ends[0], rel=1e-9)
+    assert ends[2] == pytest.approx(ends[0], rel=1e-9)
+
+
 # ---- thresholds
 
 
