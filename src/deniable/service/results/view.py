@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import combinations
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from deniable.estimate.change import Equality, Trend, equality, trend, trends
 from deniable.estimate.result import Comparison, holm
 from deniable.mechanisms.entry import DIRECTION
 from deniable.run.questions import question_of
-from deniable.service.release import OPEN, PUBLISHED, Window
+from deniable.service.release import LEVEL, OPEN, PUBLISHED, Window
 from deniable.service.results.joint import asks, by_question
 from deniable.service.results.reading import estimate_in, estimated, group_name
 from deniable.service.texts.catalogue import Texts, texts
@@ -85,17 +86,36 @@ class Wording:
         own: Mapping[str, Any] | None = task.translations.get(tag)
         asked = asks(task)
         if own is None:
-            said, labels = tuple(q.text for q in asked), tuple(q.labels for q in asked)
+            said, labels = tuple(q.text for q in asked), tuple(_rated(q, q.labels, q.ends) for q in asked)
             return cls(task.subject, task.purpose, said, labels, tuple(q.unit for q in asked))
         by_name: dict[str, Mapping[str, Any]] = {}
         for part, each in zip(task.questions, own["questions"], strict=True):
             by_name |= dict(zip([one.name for one in part.together] or [part.name], each, strict=True))
         told = [by_name[q.name] for q in asked]
         labels = tuple(
-            tuple(each["labels"]) if "labels" in each else q.labels for each, q in zip(told, asked, strict=True)
+            _rated(q, tuple(each["labels"]) if "labels" in each else q.labels, each.get("ends", q.ends))
+            for each, q in zip(told, asked, strict=True)
         )
         units = tuple(each.get("unit") for each in told)
         return cls(own["subject"], own.get("purpose"), tuple(each["text"] for each in told), labels, units)
+
+
+def _points(question: Question | Single) -> list[int]:
+    """The answers of a rating that are points of its scale, first to last; none of any other question."""
+    if question.kind != "rating" or question.labels is None:
+        return []
+    return [i for i, label in enumerate(question.labels) if label != question.none]
+
+
+def _rated(
+    question: Question | Single, labels: tuple[str, ...] | None, ends: Sequence[str] | None
+) -> tuple[str, ...] | None:
+    """The labels of a question; of a rating with what its first and its last point mean."""
+    points = _points(question)
+    if labels is None or not ends or not points:
+        return labels
+    meant = {points[0]: ends[0], points[-1]: ends[1]}
+    return tuple(f"{label} ({meant[i]})" if i in meant else label for i, label in enumerate(labels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +148,10 @@ class QuestionView:
     close: tuple[int, ...] = ()
     """Answers that cannot be told from the largest one, that one first."""
     note: str = ""
+    rating: Cell | None = None
+    """The mean of a rating over those who gave one."""
+    ends: tuple[str, str] = ("", "")
+    """The first and the last point of a rating, with what they mean."""
 
     @property
     def published(self) -> list[Moment]:
@@ -214,6 +238,7 @@ def _view(
         groups=tuple(group for group in groups if group is not None),
         trend=_trend(question, [(windows[i], parts[i]) for i, _ in known]),
         close=_close(part, question) if not numbers else (),
+        **_mean_rating(part, question, labels, last["target"]),
         **_compared(part, question, say),
     )
 
@@ -283,6 +308,33 @@ def _compared(part: Mapping[str, Any], question: Question | Single, say: Texts) 
     except DeniableError:  # no unbiased estimates, so nothing to compare
         return {}
     return {"equal": whole, "pairs": tuple(compared)}
+
+
+def _mean_rating(
+    part: Mapping[str, Any], question: Question | Single, labels: Sequence[str], target: Target
+) -> dict[str, Any]:
+    """The mean of a rating over those who gave one, with Fieller's interval: points over shares, both estimated.
+
+    Nothing where too few gave one to say so: then the interval has no ends.
+    """
+    points = _points(question)
+    if not points or len(labels) != len(question.labels or ()):
+        return {}
+    try:
+        found = estimate_in(part, question)
+        spread = found.covariance(target)
+    except DeniableError:
+        return {}
+    weights = np.zeros((2, len(labels)))
+    weights[:, points] = np.arange(1, len(points) + 1), np.ones(len(points))
+    (above, below), cov = weights @ found.value, weights @ spread @ weights.T
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    a, b, c = below**2 - z**2 * cov[1, 1], above * below - z**2 * cov[0, 1], above**2 - z**2 * cov[0, 0]
+    if below <= 0 or a <= 0 or b**2 < a * c:
+        return {}
+    reach = math.sqrt(b**2 - a * c)
+    cell = Cell(float(above / below), float((b - reach) / a), float((b + reach) / a))
+    return {"rating": cell, "ends": (labels[points[0]], labels[points[-1]])}
 
 
 def _close(part: Mapping[str, Any], question: Question | Single) -> tuple[int, ...]:
