@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from datetime import timedelta
 from statistics import NormalDist
 from typing import Any
@@ -17,7 +18,7 @@ from deniable.service.ingest import Intake
 from deniable.service.release import windows
 from deniable.service.results import words
 from deniable.service.results.reading import estimate_in
-from deniable.service.results.view import QuestionView, Wording, views
+from deniable.service.results.view import Cell, QuestionView, Wording, views
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
@@ -96,6 +97,8 @@ def test_the_mean_of_a_rating_is_of_those_who_gave_one(skip: bool) -> None:
     assert said.startswith("The mean rating is ")
     assert said.endswith("from 1 (badly) to 5 (well).")
     assert found[2].rating is None
+    rough = replace(found[0], rating=Cell(3.0, -0.5, 5.5))
+    assert "is 3 (1 to 5)," in plain(words.sentences(rough, texts("see", "en"))[0]), "within the scale"
 
 
 def test_where_hardly_anybody_gave_a_rating_no_mean_is_told() -> None:

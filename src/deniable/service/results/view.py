@@ -152,6 +152,8 @@ class QuestionView:
     """The mean of a rating over those who gave one."""
     ends: tuple[str, str] = ("", "")
     """The first and the last point of a rating, with what they mean."""
+    points: int = 0
+    """How many points it has."""
 
     @property
     def published(self) -> list[Moment]:
@@ -334,7 +336,7 @@ def _mean_rating(
         return {}
     reach = math.sqrt(b**2 - a * c)
     cell = Cell(float(above / below), float((b - reach) / a), float((b + reach) / a))
-    return {"rating": cell, "ends": (labels[points[0]], labels[points[-1]])}
+    return {"rating": cell, "ends": (labels[points[0]], labels[points[-1]]), "points": len(points)}
 
 
 def _close(part: Mapping[str, Any], question: Question | Single) -> tuple[int, ...]:

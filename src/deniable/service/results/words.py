@@ -66,15 +66,19 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
     if view.mirrored or view.question.kind == "yes-no":
         return [_share(view.labels[0], last.cells[0], t)]
     if view.rating is not None:
-        low, high = view.ends
-        told = {name: t.language.number(getattr(view.rating, name), 2) for name in ("value", "low", "high")}
-        return [t.html("say.rating", **told, first=bdi(low), last=bdi(high))]
+        told = {name: _rating(view, getattr(view.rating, name), t) for name in ("value", "low", "high")}
+        return [t.html("say.rating", **told, first=bdi(view.ends[0]), last=bdi(view.ends[1]))]
     if view.close and len(view.close) == 1:
         top = view.close[0]
         return [t.html("say.most", answer=bdi(view.labels[top]), **_ends(last.cells[top], t))]
     if view.close and len(view.close) <= _ANSWERS:
         return [t.html("say.close", answers=[bdi(view.labels[i]) for i in view.close])]
     return []
+
+
+def _rating(view: QuestionView, mean: float, t: Texts) -> str:
+    """A mean within the scale, as sentences say it."""
+    return t.language.number(min(max(mean, 1.0), float(view.points)), 2)
 
 
 def shown(view: QuestionView, cell: Cell) -> Cell:
