@@ -192,7 +192,10 @@ def test_languages_and_groups(writer: Writer) -> None:
     writer.save(g__g1__title="Where?", g__g1__values="North\nSouth", g__g1__shares="30\n70")
     assert writer.asked.groups[0].shares == (0.3, 0.7)
     writer.save("language:", tag="ar")
-    assert "A text is missing in the language ar" in writer.get("/outlook")
+    page = unescape(writer.get("/outlook"))
+    for text in ("Did you ever copy in an exam?", "Exams", "To plan."):
+        assert f"A text is missing in the language العربية: “{text}”" in page, "each by its name"
+    assert '<datalist id="tags">' in writer.get(), "nobody knows tags by heart"
     page = writer.get("/language/ar")
     assert 'dir="rtl"' in page
     fields = {

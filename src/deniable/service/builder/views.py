@@ -41,7 +41,7 @@ from deniable.service.results.view import views
 from deniable.service.store.contract import DraftRow
 from deniable.service.tasks import DEVICE_YEAR
 from deniable.service.texts.catalogue import Texts, texts
-from deniable.service.texts.languages import LANGUAGES, direction_of, preferred
+from deniable.service.texts.languages import LANGUAGES, direction_of, name_of, preferred
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
 
@@ -61,7 +61,13 @@ def _say(request: Request) -> Texts:
 def _page(request: Request, template: str, status: int = 200, /, **parts: Any) -> Response:
     say = _say(request)
     admin = KEY_ROLES[request.state.key.role].includes(Role.ADMINISTRATOR)
-    common = {"t": say.html, "lang": say.language.tag, "dir": say.language.direction, "admin": admin}
+    common = {
+        "t": say.html,
+        "lang": say.language.tag,
+        "dir": say.language.direction,
+        "admin": admin,
+        "name_of": name_of,
+    }
     return page(template, status, **common, **parts)
 
 
@@ -186,6 +192,7 @@ async def _shown(
         left=left or [],
         levels=levels,
         kinds={kind: f"kind.{kind.replace('-', '')}" for kind in KINDS},
+        languages=[(each.tag, each.name) for each in LANGUAGES.values()],
         can_skip=can_skip,
         can_join=can_join,
         step="edit",
