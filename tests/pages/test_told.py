@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 from datetime import timedelta
 from statistics import NormalDist
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from deniable.service.ingest import Intake
 from deniable.service.release import windows
 from deniable.service.results import words
 from deniable.service.results.reading import estimate_in
-from deniable.service.results.view import Cell, QuestionView, Wording, views
+from deniable.service.results.view import Cell, QuestionView, Wording, _middle, views
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
@@ -104,6 +105,36 @@ def test_the_mean_of_a_rating_is_of_those_who_gave_one(skip: bool) -> None:
 def test_where_hardly_anybody_gave_a_rating_no_mean_is_told() -> None:
     _, _, found, _ = viewed(counts=[0, 0, 0, 0, 1, 60])
     assert found[0].rating is None
+
+
+def test_ordered_answers_have_a_middle_among_those_who_gave_one() -> None:
+    """Of 300 who say, 100 say "never": the middle is "rarely", also where 200 others prefer not to say."""
+    labels = ["never", "rarely", "often", "always", SKIP]
+    m = dn.mechanism("grr", epsilon=8.0, labels=labels)
+    asked = Asked(text="How often?", name="q0", design=m.design, kind="ordered", none=SKIP)
+    service = Paged()
+    terms = Terms(opens=BEGUN, collector="Us", subject="exams", min_batch=20, budget=20)
+    document = new_task([asked], terms, Identity(os.urandom(32)))
+    service.add(document)
+    counted(service, document, [m], 0, [[100, 120, 50, 30, 200]])
+    row = service.store.tasks()[0]
+    known = Intake(row.document)
+    (view,) = views(known.task, windows(service.store, row, known, service.now), "population", "en")
+    assert view.middle == ("rarely", "rarely", "rarely")
+    assert view.rating is None
+    said = plain(words.sentences(view, texts("see", "en"))[0])
+    assert said.startswith("The middle answer is “rarely” (rarely to rarely)")
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [([0.5, 0.5, 0.0], "b a b"), ([0.45, 0.1, 0.45], "b a c"), ([0.9, 0.1, 0.0], "a a a"), ([0.0, 0.0, 1.0], "c c c")],
+)
+def test_the_middle_is_between_answers_that_cannot_be_told_from_it(shares: list[float], told: str) -> None:
+    """With a standard error of a tenth for each share; the first case is on the border, a hair above it."""
+    found = SimpleNamespace(value=np.array(shares) - [1e-9, -1e-9, 0], covariance=lambda _: 0.01 * np.eye(3))
+    question: Any = SimpleNamespace(kind="ordered", labels=("a", "b", "c"), none=None)
+    assert _middle({"found": found}, question, question.labels, "population")["middle"] == tuple(told.split())
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)

@@ -68,6 +68,9 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
     if view.rating is not None:
         told = {name: _rating(view, getattr(view.rating, name), t) for name in ("value", "low", "high")}
         return [t.html("say.rating", **told, first=bdi(view.ends[0]), last=bdi(view.ends[1]))]
+    if view.middle is not None:
+        answer, first, high = map(bdi, view.middle)
+        return [t.html("say.middle", answer=answer, low=first, high=high)]
     if view.close and len(view.close) == 1:
         top = view.close[0]
         return [t.html("say.most", answer=bdi(view.labels[top]), **_ends(last.cells[top], t))]
