@@ -205,6 +205,11 @@ def test_the_page_takes_the_same_steps_for_every_answer(chromium: Any, kind: str
 
 MANY = int(os.environ.get("DENIABLE_RECORDED", "1000"))
 """Answers that the nightly tier records; others with the variable."""
+LIMIT = 7200
+"""Seconds on the clock for them: one takes one to three, and what is found in their times is recorded again."""
+DECIMALS = 7_000_000_000
+"""The decimals of the first. Seven digits of somebody are somewhere in the random ids of a thousand reports, which are
+written to the base of 16, in one run of twelve; ten digits in one of 45,000."""
 
 
 def numbered(chromium: Any, people: int) -> tuple[Proxy, FloatArray, Any, list[str], list[str]]:
@@ -216,7 +221,7 @@ def numbered(chromium: Any, people: int) -> tuple[Proxy, FloatArray, Any, list[s
     id = service.add(task([dn.mechanism("sw", epsilon=1.0, interval=(0, 2000))], "How much?", min_batch=2))
     large = np.arange(people) % 2 == 1
     np.random.default_rng(6).shuffle(large)
-    secrets = [f"{1001 if own else 101}.{7_000_000 + i}" for i, own in enumerate(large)]
+    secrets = [f"{1001 if own else 101}.{DECIMALS + i}" for i, own in enumerate(large)]
     times, kept = [], []
     with Running(service) as site, Proxy(site.url) as proxy:
         context = chromium.new_context()
@@ -247,6 +252,7 @@ def numbered(chromium: Any, people: int) -> tuple[Proxy, FloatArray, Any, list[s
 
 
 @pytest.mark.turns(365)
+@pytest.mark.timeout(LIMIT)
 def test_a_thousand_answers_leave_nothing_anywhere(chromium: Any) -> None:
     """In no request, stored value or key, cookie, cache, address, title, state or page; nor in lengths and times.
 

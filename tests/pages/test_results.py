@@ -254,6 +254,10 @@ def test_words_of_the_author_are_in_the_language_of_the_page() -> None:
 # ---- verified in a browser
 
 
+BESIDE_AXES = """() => [...document.querySelectorAll(".axis text")].filter((text) => {
+  const own = text.getBoundingClientRect(), all = text.ownerSVGElement.getBoundingClientRect();
+  return own.left < all.left - 2 || own.right > all.right + 2;
+}).map((text) => text.textContent)"""
 CHANGE = """(where) => { const cell = document.querySelector(`main ${where}`);
   cell.textContent = cell.textContent.replace(/[0-9]/, (digit) => (Number(digit) + 1) % 10); }"""
 
@@ -297,6 +301,7 @@ def test_pages_of_results_have_no_fault_for_axe_and_do_not_scroll_sideways(asked
             )
             assert faults == [], (scheme, tag)
             assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert tab.page.evaluate(BESIDE_AXES) == [], "numbers of an axis stand under their chart"
             tab.page.focus("#go")
             tab.page.keyboard.press("Enter")
             tab.page.wait_for_selector("#main[data-verified=true]")

@@ -37,6 +37,11 @@ def artefacts(tmp_path: Path) -> Path:
     return found
 
 
+CUT = """[...document.querySelectorAll(".robots")].filter(
+  (each) => each.parentElement.scrollWidth > each.parentElement.clientWidth).length"""
+"""How many tables of a trial are wider than their place."""
+
+
 def signed_in(site: Running, context: Any) -> Tab:
     tab = Tab(context, f"{site.url}/q")
     tab.errors.clear()  # 401, to sign in
@@ -140,6 +145,8 @@ def test_a_questionnaire_is_written_tried_and_opened(
     page.click(f'form[action="/q/{id}/trial"] button')
     page.wait_for_selector("table")
     watched.look_at("trial")
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert page.evaluate(CUT) == 0, "what robots found stands beside what was made up, on a phone too"
     page.goto(f"{site.url}/q/{id}/open")
     watched.look_at("open")
     page.click(f'form[action="/q/{id}/open"] button')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -99,7 +100,16 @@ def test_from_nothing_to_an_open_task(writer: Writer) -> None:
     shown = writer.get("/trial")
     assert shown.count("SIMULATED") >= 2
     assert "200 robots were dealt this question." in shown
-    assert json.loads(writer.row.trial)["simulated"] is True
+    last = json.loads(writer.row.trial)
+    assert last["simulated"] is True
+    share = re.search(r"About (\d+) in 100 answered “<bdi dir=\"auto\">Yes</bdi>”", shown)
+    assert share is not None, "the report as it will be: its sentence"
+    assert abs(int(share[1]) - 100 * last["questions"][0]["rows"][0]["found"]) <= 0.5
+    assert shown.count('class="track"') == 4, "and its chart: three answers and their axis"
+    older = {name: part for name, part in last.items() if name not in ("task", "windows")}
+    row = writer.row
+    writer.service.store.put_draft(replace(row, changed=row.changed + 1, trial=json.dumps(older).encode()))
+    assert "200 robots were dealt this question." in writer.get("/trial"), "what an older program kept is still read"
     before = writer.get("/open")
     assert "none of this can be changed" in before
     opened = writer.post("/open")
@@ -182,7 +192,10 @@ def test_languages_and_groups(writer: Writer) -> None:
     writer.save(g__g1__title="Where?", g__g1__values="North\nSouth", g__g1__shares="30\n70")
     assert writer.asked.groups[0].shares == (0.3, 0.7)
     writer.save("language:", tag="ar")
-    assert "A text is missing in the language ar" in writer.get("/outlook")
+    page = unescape(writer.get("/outlook"))
+    for text in ("Did you ever copy in an exam?", "Exams", "To plan."):
+        assert f"A text is missing in the language العربية: “{text}”" in page, "each by its name"
+    assert '<datalist id="tags">' in writer.get(), "nobody knows tags by heart"
     page = writer.get("/language/ar")
     assert 'dir="rtl"' in page
     fields = {

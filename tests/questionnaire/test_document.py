@@ -400,6 +400,48 @@ def test_surveyjs_is_taken_over_and_the_rest_is_listed() -> None:
     ]
 
 
+def test_surveyjs_is_taken_over_in_all_its_languages() -> None:
+    """What is the same in all of them is itself; what lacks one is not there, and keeps the draft from being opened."""
+    asked, left = imported(
+        json.dumps(
+            {
+                "title": {"default": "Sleep", "ar": "النوم", "x": "?"},
+                "elements": [
+                    {
+                        "type": "radiogroup",
+                        "name": "a",
+                        "title": {"default": "Which?", "ar": "أي؟"},
+                        "choices": [{"value": 1, "text": {"default": "tea", "ar": "شاي"}}, "7 Up"],
+                    },
+                    {
+                        "type": "rating",
+                        "name": "b",
+                        "title": {"default": "How?", "ar": "كيف؟"},
+                        "minRateDescription": {"default": "bad", "ar": "سيئ"},
+                        "maxRateDescription": {"default": "good"},
+                    },
+                    {"type": "boolean", "name": "c", "title": {"default": "Did you?"}},
+                ],
+            }
+        ).encode()
+    )
+    (other,) = asked.translations.values()
+    assert (asked.language, list(asked.translations), other.title) == ("en", ["ar"], "النوم")
+    assert other.questions["q1"] == {"text": "أي؟", "options": ("شاي", "7 Up")}
+    assert other.questions["q2"] == {"text": "كيف؟"}, "half a scale is none"
+    assert other.questions["q3"] == {}
+    assert left == ["the language x"]
+    wrong = {fault.where for fault in problems(asked) if fault.id == "fault.translation"}
+    assert wrong == {"t.ar.why", "t.ar.q.q2", "t.ar.q.q3"}
+
+
+def test_more_questions_than_there_can_be_are_listed() -> None:
+    elements = [{"type": "boolean", "name": f"n{i}", "title": {"default": f"Q{i}", "de": f"F{i}"}} for i in range(257)]
+    asked, left = imported(json.dumps({"elements": elements}).encode())
+    assert len(asked.questions) == len(asked.translations["de"].questions) == 255
+    assert left == ["Q255: more than 255 questions", "Q256: more than 255 questions"]
+
+
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
@@ -466,6 +508,27 @@ def test_xlsform_is_taken_over_and_the_rest_is_listed(tmp_path: Path) -> None:
     )
     assert (asked.questions[2].low, asked.questions[2].high) == (0, 24)
     assert [each.partition(":")[0] for each in left] == ["lost", "free", "words", "words"]
+
+
+def test_xlsform_is_taken_over_in_all_its_languages() -> None:
+    sheets = {
+        "survey": [
+            ["type", "name", "label::English (en)", "label::العربية (ar)", "label::Français"],
+            ["select_one places", "where", "Where?", "أين؟", "Où ?"],
+            ["select_one others", "also", "Where else?", "", "Où encore ?"],
+        ],
+        "choices": [
+            ["list_name", "name", "label::English (en)", "label::العربية (ar)"],
+            ["places", "b", "Bern", "برن"],
+            ["places", "z", "Zurich", "زيورخ"],
+            ["others", "b", "Bern", "برن"],
+            ["others", "c", "Chur", ""],
+        ],
+    }
+    asked, left = imported(workbook(sheets))
+    assert (asked.language, [item.text for item in asked.questions]) == ("en", ["Where?", "Where else?"])
+    assert asked.translations["ar"].questions == {"q1": {"text": "أين؟", "options": ("برن", "زيورخ")}, "q2": {}}
+    assert left == ["the column label::Français: it has no tag of a language, such as (fr)"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -93,6 +94,14 @@ def test_a_window_that_will_be_too_small_is_told_before_it_ends(store: Store) ->
     store.add([Upload(task.id, DAY, [report(i % 8) for i in range(5)])])
     found = windows(store, row, Intake(row.document), now)
     assert alerts_of(task, found, "open", {}, now) == [], "10 of 10 are enough"
+    for shares, kinds in (((1, 1), []), ((1, 3), ["few"])):
+        uneven: Any = SimpleNamespace(
+            opens=task.opens,
+            days=task.days,
+            min_batch=5,
+            questions=[SimpleNamespace(share=share) for share in shares],
+        )
+        assert [kind for kind, _ in alerts_of(uneven, found, "open", {}, now)] == kinds, "the least asked has too few"
 
 
 # ---- messages

@@ -97,7 +97,8 @@ def _too_few(task: Task, window: Window, now: datetime, say: Texts) -> list[tupl
     if not end - AHEAD <= now < end or now <= start:
         return []
     expected = window.reports * (end - start) / (now - start)
-    if expected >= task.min_batch * len(task.questions):
+    shares = [question.share for question in task.questions]
+    if expected * min(shares) >= task.min_batch * sum(shares):  # of the question that the fewest are dealt
         return []
     last = end.date() - timedelta(1)
     return [("few", say("alert.few", n=window.number + 1, date=last, least=task.min_batch))]

@@ -13,13 +13,12 @@ from typing import Any
 
 from deniable.run.numbers import Doubt, read_number
 from deniable.service.questionnaire.complete import Fault
-from deniable.service.questionnaire.document import KINDS, LIMITS, Group, Item, Questionnaire, Translated
+from deniable.service.questionnaire.document import KINDS, LIMITS, TAG, Group, Item, Questionnaire, Translated
 from deniable.service.questionnaire.kinds import LISTED
 
 __all__ = ["Filled", "changed", "done", "fields_of", "language_fields", "translated"]
 
 _MOST_PEOPLE = 10**9
-_TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _LONGEST = {"title": 200, "who": 200, "why": 1000, "text": 10_000, "unit": 40, "low_end": 100, "high_end": 100}
 _FLAGS = {
     "yes-no": ("skip",),
@@ -136,7 +135,7 @@ def _day(text: str) -> date | None:
 
 def _language(asked: Questionnaire, filled: Filled) -> str:
     tag = filled.text("language", asked.language, 40)
-    if not _TAG.fullmatch(tag):
+    if not TAG.fullmatch(tag):
         filled.wrong("language", "fault.tag", text=tag)
         return asked.language
     if tag in asked.translations:
@@ -250,7 +249,7 @@ def _free(start: str, names: Sequence[str]) -> str:
 
 def _add_language(asked: Questionnaire, filled: Filled) -> tuple[Questionnaire, str]:
     tag = filled.fields.get("tag", "").strip()
-    if not _TAG.fullmatch(tag):
+    if not TAG.fullmatch(tag):
         filled.wrong("tag", "fault.tag", text=tag[:40])
     elif tag == asked.language or tag in asked.translations:
         filled.wrong("tag", "fault.language", language=tag)

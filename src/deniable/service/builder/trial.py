@@ -32,7 +32,8 @@ _MOST_ROWS = 40
 def trial(asked: Questionnaire, now: datetime, robots: int = _ROBOTS) -> dict[str, Any]:
     """What the final report will look like: estimates of made-up answers, beside what was made up. It is simulated.
 
-    Nothing is kept: robots, their reports and the database are gone when this returns. The minimum batch is 1.
+    `task` and `windows` are what pages of results are made of. Robots, their reports and the database are gone when
+    this returns. The minimum batch is 1.
     """
     once = replace(asked, opens="", windows=1)
     identity = Identity(os.urandom(32))
@@ -61,6 +62,8 @@ def trial(asked: Questionnaire, now: datetime, robots: int = _ROBOTS) -> dict[st
     return {
         "simulated": True,
         "robots": robots,
+        "task": document,
+        "windows": [window.document],
         "questions": [_report(part, truths[part["question"]], planned[part["question"]]) for part in told["questions"]],
         "tables": [_crossed(table, truths, crossed) for table in told["tables"]],
     }

@@ -35,10 +35,13 @@ from deniable.service.questionnaire.imports import imported
 from deniable.service.questionnaire.kinds import can_join, can_skip
 from deniable.service.questionnaire.opening import task_of
 from deniable.service.questionnaire.outlook import Crossed, Outlook, level_of, outlook, sure
+from deniable.service.release import Window
+from deniable.service.results.public import charts_of
+from deniable.service.results.view import views
 from deniable.service.store.contract import DraftRow
 from deniable.service.tasks import DEVICE_YEAR
 from deniable.service.texts.catalogue import Texts, texts
-from deniable.service.texts.languages import LANGUAGES, direction_of, preferred
+from deniable.service.texts.languages import LANGUAGES, direction_of, name_of, preferred
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
 
@@ -58,7 +61,13 @@ def _say(request: Request) -> Texts:
 def _page(request: Request, template: str, status: int = 200, /, **parts: Any) -> Response:
     say = _say(request)
     admin = KEY_ROLES[request.state.key.role].includes(Role.ADMINISTRATOR)
-    common = {"t": say.html, "lang": say.language.tag, "dir": say.language.direction, "admin": admin}
+    common = {
+        "t": say.html,
+        "lang": say.language.tag,
+        "dir": say.language.direction,
+        "admin": admin,
+        "name_of": name_of,
+    }
     return page(template, status, **common, **parts)
 
 
@@ -183,6 +192,7 @@ async def _shown(
         left=left or [],
         levels=levels,
         kinds={kind: f"kind.{kind.replace('-', '')}" for kind in KINDS},
+        languages=[(each.tag, each.name) for each in LANGUAGES.values()],
         can_skip=can_skip,
         can_join=can_join,
         step="edit",
@@ -414,47 +424,52 @@ async def tried(collector: Collector, request: Request) -> Response:
     old = last is not None and last["document"] != row.document.decode()
     say = _say(request)
     told, names = {"questions": (), "tables": (), **(last or {})}, {item.name for item in asked.questions}
+    see, report = texts("see", say.language.tag), await asyncio.to_thread(_report, told, say.language.tag)
     drawn = [_drawn(part, asked, say) for part in told["questions"] if part["question"] in names]
     drawn += [_drawn_table(part, asked, say) for part in told["tables"] if names.issuperset(part["questions"])]
     possible = found is not None and found.asked.protection <= DEVICE_YEAR
     return _page(
         request, "trial.html", row=row, asked=asked, missing=missing, last=last, old=old, drawn=drawn, step="trial",
-        possible=possible and row.task is None,
+        report=report, possible=possible and row.task is None, see=see.html, level=see.language.share(95),
     )  # fmt: skip
 
 
+def _report(told: Mapping[str, Any], tag: str) -> dict[str, Any]:
+    """For each question the final report, as pages of results have it; nothing of trials of older programs."""
+    if "task" not in told:
+        return {}
+    task, t = Task.load(told["task"]), texts("see", tag)
+    found = [Window(i, each["state"], each["reports"], each) for i, each in enumerate(told["windows"])]
+    shown = views(task, found, "population", tag)
+    return {view.question.name: charts_of(task, view, shown, t) | {"tables": []} for view in shown}
+
+
 def _drawn(part: Mapping[str, Any], asked: Questionnaire, say: Texts) -> dict[str, Any]:
-    """A question of the report as rows of texts and bars."""
+    """A question of the report as rows of texts."""
     item = asked.item(part["question"])
-    return {"text": item.text, "reports": part["reports"], "why": part.get("why", "")} | _bars(part, item, say)
+    told = {"name": item.name, "text": item.text, "reports": part["reports"], "why": part.get("why", "")}
+    return told | _rows(part, item, say)
 
 
 def _drawn_table(part: Mapping[str, Any], asked: Questionnaire, say: Texts) -> dict[str, Any]:
     """The same of a table of two questions, with a row for each two answers."""
     one, two = (asked.item(name) for name in part["questions"])
-    told = {"text": f"{one.text} × {two.text}", "reports": part["reports"], "why": part.get("why", "")}
-    return told | _bars(part, one, say)
+    told = {"name": "", "text": f"{one.text} × {two.text}", "reports": part["reports"], "why": part.get("why", "")}
+    return told | _rows(part, one, say)
 
 
-def _bars(part: Mapping[str, Any], item: Any, say: Texts) -> dict[str, Any]:
-    """Rows of texts and bars."""
+def _rows(part: Mapping[str, Any], item: Any, say: Texts) -> dict[str, Any]:
+    """Rows of texts: what was made up, what was found, and how close it will be with the people who are asked."""
     number, mean = say.language.number, part.get("mean", False)
-    low, high = (item.low or 0.0, item.high or 1.0) if mean else (0.0, 1.0)
     rows = []
     for row in part["rows"]:
-        ends = [min(1.0, max(0.0, (row[name] - low) / (high - low))) for name in ("low", "high", "found")]
-        written = [
-            number(row[name], 2) if mean else say.language.share(100 * row[name]) for name in ("found", "low", "high")
-        ]
         planned = telling.rounded_up(part["half"]) if mean else 100 * part["half"]
         rows.append(
             {
                 "label": say("trial.mean") if mean else row["label"],
                 "truth": _made_up(part, item, say) if mean else say.language.share(100 * row["truth"]),
-                "found": written[0],
-                "interval": say("range", low=written[1], high=written[2]),
+                "found": number(row["found"], 2) if mean else say.language.share(100 * row["found"]),
                 "planned": f"± {number(planned, 1)}",
-                "bar": [round(300 * end, 1) for end in ends],
             }
         )
     return {"rows": rows}

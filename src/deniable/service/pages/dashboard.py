@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 from collections.abc import AsyncIterator
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from markupsafe import Markup
@@ -82,8 +82,15 @@ async def dashboard(collector: Collector, request: Request) -> Response:
         known = await collector.task(row.id)
         if known is not None:
             counted = await asyncio.to_thread(collector.store.tallies, row.id)
-            rows.append((known.intake.task, row.state, sum(tally.n for tally in counted.values())))
-    return own_page(request, "dashboard.html", title=desk(request)("page.tasks"), rows=rows[::-1])
+            own = known.intake.task
+            rows.append((own, _titles(own), row.state, sum(tally.n for tally in counted.values())))
+    return own_page(request, "dashboard.html", title=desk(request)("page.tasks"), rows=rows[::-1], day=timedelta(1))
+
+
+def _titles(own: Task) -> list[str]:
+    """What stands above a task: its question, or the subject of several, and then each of them."""
+    asked = [question.text for question in asks(own)]
+    return asked if len(asked) == 1 else [own.subject, *asked]
 
 
 async def task(collector: Collector, request: Request) -> Response:
@@ -97,7 +104,9 @@ async def task(collector: Collector, request: Request) -> Response:
     wanted = request.query_params.get("error", "")
     asked, apart = asks(own), await asyncio.to_thread(by_question, own, found, target)
     parts: dict[str, Any] = {
-        "title": asked[0].text,
+        "title": _titles(own)[0],
+        "about": own.subject if _titles(own)[0] != own.subject else "",
+        "last": own.closes - timedelta(1),
         "task": own,
         "state": known.row.state,
         "admin": _may(request, Role.ADMINISTRATOR),

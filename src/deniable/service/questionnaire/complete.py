@@ -11,6 +11,7 @@ from typing import Any
 from deniable.run.joint import CELLS_MAX
 from deniable.service.questionnaire.document import LIMITS, WORDS, Item, Questionnaire
 from deniable.service.questionnaire.kinds import LISTED, can_join, can_skip, candidates, labels_of, words_of
+from deniable.service.texts.languages import name_of
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.box import sets_up_to
 from deniable_client.kernels.dealt import PARTS_MAX
@@ -178,19 +179,22 @@ def _translations(asked: Questionnaire) -> Iterator[Fault]:
         if tag == asked.language:
             yield Fault(f"t.{tag}", "fault.language", {"language": tag})
             continue
-        lacking = [name for name, text in (("title", other.title), ("why", other.why)) if not text]
-        lacking += [
-            f"q.{item.name}" for item in asked.questions if not _whole(item, other.questions.get(item.name, {}))
-        ]
+        own = {"title": asked.title, "why": asked.why}
+        lacking = {name: text for name, text in own.items() if not getattr(other, name)}
+        lacking |= {
+            f"q.{item.name}": item.text
+            for item in asked.questions
+            if not _whole(item, other.questions.get(item.name, {}))
+        }
         for group in asked.groups:
             told = other.groups.get(group.name, {})
             if not told.get("title") or len(told.get("values", ())) != len(group.values) or not all(told["values"]):
-                lacking.append(f"g.{group.name}")
+                lacking[f"g.{group.name}"] = group.title or group.name
         words = words_of(asked, tag)
         if not all(words.values()):
-            lacking.append("words")
-        for name in lacking:
-            yield Fault(f"t.{tag}.{name}", "fault.translation", {"language": tag})
+            lacking["words"] = ", ".join(words_of(asked, asked.language).values())
+        for name, text in lacking.items():
+            yield Fault(f"t.{tag}.{name}", "fault.translation", {"language": name_of(tag), "text": text or "…"})
         if not lacking:
             yield from _alike(asked, tag, words)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from deniable.errors import FormatError, ParameterError, meant, show
 
-__all__ = ["KINDS", "LIMITS", "Group", "Item", "Questionnaire", "Translated", "dumped", "read", "written"]
+__all__ = ["KINDS", "LIMITS", "TAG", "Group", "Item", "Questionnaire", "Translated", "dumped", "read", "written"]
 
 VERSION = 1
 KINDS = ("yes-no", "one", "several", "rating", "ordered", "number", "time")
@@ -35,7 +35,8 @@ LIMITS = {
 }
 _TEXTS = {"title": 200, "who": 200, "why": 1000, "text": 10_000, "unit": 40, "option": 1000, "end": 100, "value": 200}
 _NAME = re.compile("[a-z0-9_-]{1,64}")
-_TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+"""What the tag of a language looks like."""
 WORDS = ("yes", "no", "skip", "other")
 """Answers that a questionnaire need not spell out where the catalogue has their words."""
 
@@ -330,7 +331,7 @@ def _named(given: object, where: str) -> str:
 
 
 def _tag(given: object, where: str) -> str:
-    fits = isinstance(given, str) and _TAG.fullmatch(given) is not None
+    fits = isinstance(given, str) and TAG.fullmatch(given) is not None
     _need(fits, where, "a language tag such as en or pt-BR", given)
     return str(given)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.run.numbers import Doubt, read_number
-from deniable.service.questionnaire.document import LIMITS, Questionnaire, read
+from deniable.service.questionnaire.document import LIMITS, TAG, Questionnaire, read
 from deniable.service.questionnaire.sheets import sheets_of
 
 __all__ = ["imported", "read_file"]
@@ -19,6 +19,9 @@ _BYTES = 5 << 20
 _CHOICES = ("radiogroup", "dropdown", "buttongroup", "imagepicker")
 _TICKED = ("checkbox", "tagbox")
 _MOST_NESTED = 20
+_ENDS = ("minRateDescription", "maxRateDescription")
+_Say = Callable[[object], str]
+"""A text of a file in one language."""
 
 
 def read_file(path: str) -> tuple[Questionnaire, list[str]]:
@@ -54,22 +57,81 @@ def imported(data: bytes) -> tuple[Questionnaire, list[str]]:
 
 
 def _surveyjs(found: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    language = found.get("locale") if isinstance(found.get("locale"), str) and found.get("locale") else "en"
-    items: list[dict[str, Any]] = []
-    left: list[str] = []
+    language = str(found.get("locale") if isinstance(found.get("locale"), str) and found.get("locale") else "en")
+    say, items, left = _first_of(language), list[dict[str, Any]](), list[str]()
+    others = sorted({tag for each in _spoken(found) for tag in each} - {"default", language})
+    left += [f"the language {tag:.40}" for tag in others if not TAG.fullmatch(tag)]
+    told = {tag: _Told(_only(tag)) for tag in others if TAG.fullmatch(tag)}
     for element in _elements(found, 0):
         named = str(element.get("name") or element.get("title") or element.get("type"))[:60]
         for logic in ("visibleIf", "enableIf", "requiredIf"):
             if element.get(logic):
                 left.append(f"{named}: the condition {logic}")
-        item = _element(element, str(language))
+        item = _element(element, say)
         if item is None:
             left.append(f"{named}: questions of the type {element.get('type')!s:.30}")
-        else:
-            items.append(item | {"name": f"q{len(items) + 1}"})
-    title = _localised(found.get("title"), str(language))
-    document = {"questionnaire": 1, "title": title[:200], "language": str(language), "questions": items[:255]}
-    return document, left
+            continue
+        items.append(item | {"name": f"q{len(items) + 1}"})
+        for other in told.values():
+            other.keep(items[-1]["name"], _element(element, other.say) or {})
+    translations = {tag: other.document(other.say(found.get("title"))) for tag, other in told.items()}
+    return _document(say(found.get("title")), language, items, translations, left), left
+
+
+def _document(
+    title: str, language: str, items: list[dict[str, Any]], translations: Mapping[str, Any], left: list[str]
+) -> dict[str, Any]:
+    """A questionnaire of ours, with as many questions as it may have; those beyond are listed."""
+    left += [f"{item['text'][:60]}: more than {LIMITS['questions']} questions" for item in items[LIMITS["questions"] :]]
+    kept = {item["name"] for item in items[: LIMITS["questions"]]}
+    own = {
+        tag: told | {"questions": {name: texts for name, texts in told["questions"].items() if name in kept}}
+        for tag, told in translations.items()
+    }
+    head = {"questionnaire": 1, "title": title[:200], "language": language, "translations": own}
+    return head | {"questions": items[: LIMITS["questions"]]}
+
+
+class _Told:
+    """The texts of questions in another language, as far as the file has them."""
+
+    def __init__(self, say: _Say) -> None:
+        self.say, self._questions = say, dict[str, dict[str, Any]]()
+
+    def keep(self, name: str, item: Mapping[str, Any]) -> None:
+        """The texts of a question; a list of them only if it is whole."""
+        own = {part: item[part] for part in ("text", "options", "ends") if item.get(part)}
+        self._questions[name] = {part: text for part, text in own.items() if isinstance(text, str) or all(text)}
+
+    def document(self, title: str) -> dict[str, Any]:
+        """As a questionnaire of ours has them."""
+        return {"title": title[:200], "questions": self._questions}
+
+
+def _first_of(language: str) -> _Say:
+    """Says a text in the language of a questionnaire, else in any."""
+    return lambda given: _localised(given, language)
+
+
+def _only(tag: str) -> _Say:
+    """Says a text in another language, or nothing; a text that is the same in all languages is itself."""
+
+    def say(given: object) -> str:
+        found = given.get(tag, "") if isinstance(given, Mapping) else given
+        return found if isinstance(found, str) else ""
+
+    return say
+
+
+def _spoken(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """All texts of a survey that it has in several languages."""
+    elements = list(_elements(found, 0))
+    listed = (each.get("choices") for each in elements)
+    choices = [one for each in listed if isinstance(each, list) for one in each if isinstance(one, Mapping)]
+    texts = [each.get(name) for each in (found, *elements) for name in ("title", *_ENDS)]
+    for text in (*texts, *(choice.get("text") for choice in choices)):
+        if isinstance(text, Mapping):
+            yield text
 
 
 def _elements(part: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
@@ -87,14 +149,14 @@ def _elements(part: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]
                 yield each
 
 
-def _element(element: Mapping[str, Any], language: str) -> dict[str, Any] | None:
+def _element(element: Mapping[str, Any], say: _Say) -> dict[str, Any] | None:
     """A question of ours, or None if it cannot be asked."""
     kind = element.get("type")
-    text = _localised(element.get("title"), language) or str(element.get("name") or "")
+    text = say(element["title"]) if element.get("title") else str(element.get("name") or "")
     common: dict[str, Any] = {"text": text[:10_000]}
     other = bool(element.get("hasOther") or element.get("showOtherItem"))
     choices = element.get("choices")
-    options = [_choice(each, language) for each in choices] if isinstance(choices, list) else []
+    options = [_choice(each, say) for each in choices] if isinstance(choices, list) else []
     if kind in _CHOICES and options:
         return common | {"kind": "one", "options": options[: LIMITS["options"]], "other": other}
     if kind in _TICKED and options:
@@ -106,7 +168,7 @@ def _element(element: Mapping[str, Any], language: str) -> dict[str, Any] | None
     if kind == "boolean":
         return common | {"kind": "yes-no"}
     if kind == "rating":
-        return _rating(element, common, language)
+        return _rating(element, common, say)
     if kind == "text" and element.get("inputType") in ("number", "range"):
         low, high = element.get("min"), element.get("max")
         if _is_number(low) and _is_number(high):
@@ -117,7 +179,7 @@ def _element(element: Mapping[str, Any], language: str) -> dict[str, Any] | None
     return None
 
 
-def _rating(element: Mapping[str, Any], common: dict[str, Any], language: str) -> dict[str, Any] | None:
+def _rating(element: Mapping[str, Any], common: dict[str, Any], say: _Say) -> dict[str, Any] | None:
     low, high = element.get("rateMin", 1), element.get("rateMax", 5)
     values = element.get("rateValues")
     points = len(values) if isinstance(values, list) and values else element.get("rateCount")
@@ -125,13 +187,13 @@ def _rating(element: Mapping[str, Any], common: dict[str, Any], language: str) -
         points = high - low + 1
     if not isinstance(points, int) or not 2 <= points <= 11:
         return None
-    ends = [_localised(element.get(name), language)[:100] for name in ("minRateDescription", "maxRateDescription")]
+    ends = [say(element.get(name))[:100] for name in _ENDS]
     return common | {"kind": "rating", "points": points, "ends": ends}
 
 
-def _choice(given: object, language: str) -> str:
+def _choice(given: object, say: _Say) -> str:
     if isinstance(given, Mapping):
-        return (_localised(given.get("text"), language) or str(given.get("value", "")))[:1000]
+        return (say(given["text"]) if given.get("text") else str(given.get("value", "")))[:1000]
     return str(given)[:1000]
 
 
@@ -160,12 +222,11 @@ def _xlsform(sheets: Mapping[str, Sequence[Mapping[str, str]]]) -> tuple[dict[st
     if "survey" not in sheets:
         raise FormatError("the workbook has no sheet named survey.", "XLSForm has the sheets survey and choices.")
     label, language = _label_of(sheets["survey"])
-    lists: dict[str, list[str]] = {}
-    for row in sheets.get("choices", ()):
-        name = row.get("list_name") or row.get("list name") or ""
-        lists.setdefault(name, []).append(row.get(label) or row.get("label") or row.get("name", ""))
-    items: list[dict[str, Any]] = []
-    left: list[str] = []
+    choices = sheets.get("choices", ())
+    lists = _lists(choices, lambda row: row.get(label) or row.get("label") or row.get("name", ""))
+    items, left = list[dict[str, Any]](), list[str]()
+    others = _other_labels(sheets["survey"], label, left)
+    told = {tag: (column, _lists(choices, _column(column)), _Told(_only(tag))) for tag, column in others.items()}
     for row in sheets["survey"]:
         kind = row.get("type", "").strip()
         if not kind or kind in ("begin_group", "end_group", "begin group", "end group", "note", *_META):
@@ -173,14 +234,42 @@ def _xlsform(sheets: Mapping[str, Sequence[Mapping[str, str]]]) -> tuple[dict[st
         named = row.get("name") or row.get(label, "")
         if row.get("relevant"):
             left.append(f"{named}: the condition relevant")
-        item = _row(kind, row, label, lists)
+        item = _row(kind, row, lists)
         if item is None:
             left.append(f"{named}: questions of the type {kind:.30}")
         else:
             items.append(item | {"name": f"q{len(items) + 1}", "text": (row.get(label) or named)[:10_000]})
+            for column, options, other in told.values():
+                own = _row(kind, row, options) or {}
+                other.keep(items[-1]["name"], own | {"text": row.get(column, "")[:10_000]})
     settings = (sheets.get("settings") or [{}])[0]
-    title = settings.get("form_title", "")[:200]
-    return {"questionnaire": 1, "title": title, "language": language, "questions": items[:255]}, left
+    translations = {tag: other.document("") for tag, (_, _, other) in told.items()}
+    return _document(settings.get("form_title", ""), language, items, translations, left), left
+
+
+def _lists(rows: Sequence[Mapping[str, str]], text_of: Callable[[Mapping[str, str]], str]) -> dict[str, list[str]]:
+    """The answers of each list of choices, in one language."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.get("list_name") or row.get("list name") or "", []).append(text_of(row))
+    return found
+
+
+def _column(name: str) -> Callable[[Mapping[str, str]], str]:
+    return lambda row: row.get(name, "")
+
+
+def _other_labels(rows: Sequence[Mapping[str, str]], label: str, left: list[str]) -> dict[str, str]:
+    """The columns of texts in other languages, by their tags; one without a tag is listed."""
+    found: dict[str, str] = {}
+    for head in rows[0] if rows else ():
+        if head != label and head.startswith("label:"):
+            tag = _tag_in(head)
+            if tag is None:
+                left.append(f"the column {head:.60}: it has no tag of a language, such as (fr)")
+            else:
+                found[tag] = head
+    return found
 
 
 _META = ("start", "end", "today", "deviceid", "subscriberid", "simserial", "phonenumber", "username", "calculate")
@@ -193,11 +282,16 @@ def _label_of(rows: Sequence[Mapping[str, str]]) -> tuple[str, str]:
     found = next((head for head in heads if head == "label"), None) or next(
         (head for head in heads if head.startswith("label:")), "label"
     )
-    tag = re.search(r"\(([A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*)\)\s*$", found)
-    return found, tag[1] if tag else "en"
+    return found, _tag_in(found) or "en"
 
 
-def _row(kind: str, row: Mapping[str, str], label: str, lists: Mapping[str, list[str]]) -> dict[str, Any] | None:
+def _tag_in(head: str) -> str | None:
+    """The tag of a language in the head of a column."""
+    told = re.search(r"\(([A-Za-z0-9-]+)\)\s*$", head)
+    return told[1] if told and TAG.fullmatch(told[1]) else None
+
+
+def _row(kind: str, row: Mapping[str, str], lists: Mapping[str, list[str]]) -> dict[str, Any] | None:
     word, _, rest = kind.partition(" ")
     options = lists.get(rest.replace("or_other", "").strip(), [])
     if word == "select_one" and options:

@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from deniable.mechanisms.registry import entry_of
 from deniable.service.results.joint import Crossing
 from deniable.service.results.view import Cell, Moment, QuestionView, clear
 from deniable.service.texts.catalogue import Texts, bdi
@@ -64,12 +65,23 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
         return [_share(view.labels[top], last.cells[top], t), t.html("say.several")]
     if view.mirrored or view.question.kind == "yes-no":
         return [_share(view.labels[0], last.cells[0], t)]
+    if view.rating is not None:
+        told = {name: _rating(view, getattr(view.rating, name), t) for name in ("value", "low", "high")}
+        return [t.html("say.rating", **told, first=bdi(view.ends[0]), last=bdi(view.ends[1]))]
+    if view.middle is not None:
+        answer, first, high = map(bdi, view.middle)
+        return [t.html("say.middle", answer=answer, low=first, high=high)]
     if view.close and len(view.close) == 1:
         top = view.close[0]
         return [t.html("say.most", answer=bdi(view.labels[top]), **_ends(last.cells[top], t))]
     if view.close and len(view.close) <= _ANSWERS:
         return [t.html("say.close", answers=[bdi(view.labels[i]) for i in view.close])]
     return []
+
+
+def _rating(view: QuestionView, mean: float, t: Texts) -> str:
+    """A mean within the scale, as sentences say it."""
+    return t.language.number(min(max(mean, 1.0), float(view.points)), 2)
 
 
 def shown(view: QuestionView, cell: Cell) -> Cell:
@@ -188,6 +200,12 @@ def _share_of(value: float, t: Texts) -> str:
     return t.language.share(100 * value, 1)
 
 
+def _dealt(task: Task, t: Texts) -> list[str]:
+    """Which parts of the people are dealt each question, in hundredths."""
+    whole = sum(question.share for question in task.questions)
+    return [t.language.share(100 * question.share / whole, 1) for question in task.questions]
+
+
 def method(
     task: Task, found: Sequence[QuestionView], certificates: Sequence[Mapping[str, Any]], t: Texts, url: str
 ) -> str:
@@ -201,12 +219,16 @@ def method(
         said.append(
             t(
                 "method.together" if any(q.together for q in task.questions) else "method.dealt",
-                shares=" : ".join(str(question.share) for question in task.questions),
+                shares=_dealt(task, t),
             )
         )
+    alike: dict[tuple[Any, ...], list[str]] = {}
     for known in certificates:
-        own = {"mechanism": known["mechanism"], "epsilon": known["epsilon"], "ratio": _ratio_text(known, t)}
-        said.append(t("method.mixed", question=known["asked"], **own))
+        same = known["mechanism"], known["epsilon"], _ratio_text(known, t)
+        alike.setdefault(same, []).append(t("method.quoted", question=known["asked"]))
+    for (name, epsilon, ratio), quoted in alike.items():
+        own = {"mechanism": f"{name} ({entry_of(name).summary})", "epsilon": epsilon, "ratio": ratio}
+        said.append(t("method.mixed", questions=quoted, **own))
     said.append(t("method.population", level=t.language.share(95)))
     said.append(t("method.batch", least=task.min_batch))
     tests = sum(view.trend is not None for view in found)

@@ -13,7 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from deniable.errors import require
 
-__all__ = ["LANGUAGES", "Language", "direction_of", "language", "preferred"]
+__all__ = ["LANGUAGES", "Language", "direction_of", "language", "name_of", "preferred"]
 
 _NARROW, _FIXED, _LEFT = "\u202f", "\u00a0", "\u200e"
 """A narrow space that does not break, a space that does not break, and the mark of what is written left to right."""
@@ -159,6 +159,15 @@ def _base_of(tag: str) -> str:
     'de'
     """
     return tag.partition("-")[0].lower()
+
+
+def name_of(tag: str) -> str:
+    """The name of a language in itself, where the pages know it; else its tag.
+
+    >>> name_of("de"), name_of("pt-BR")
+    ('Deutsch', 'pt-BR')
+    """
+    return LANGUAGES[tag].name if tag in LANGUAGES else tag
 
 
 def direction_of(tag: str) -> str:
