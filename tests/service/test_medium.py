@@ -90,6 +90,19 @@ def test_the_time_counts_from_the_first_report_and_too_many_are_settled_at_once(
     assert settler.stop() is True  # it is left to whoever closes the store
 
 
+def test_the_clock_of_erasing_hears_of_each_report_that_was_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of uploads, nor of what was refused or counted before."""
+    store, heard, one = open_store(new_database("sqlite", tmp_path)), list[int](), report(1)
+    task = opened(store)
+    monkeypatch.setattr(store._settler, "touch", heard.append)
+    store.add([Upload(task.id, DAY, [one, report(2), report(200)]), Upload(task.id, DAY, [one, report(3)])])
+    store.add([Upload(task.id, DAY, [one, report(200)])])
+    assert heard == [3]
+    store.close()
+
+
 def test_what_cannot_be_settled_now_is_said_and_tried_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,14 @@ def test_what_another_process_did_to_a_task_is_seen_within_a_second(monkeypatch:
     service.store.set_state(id, "closed")
     later[0] = 3.0
     assert service.fates(id, item(2)) == ["not-open"]
+
+
+@pytest.mark.parametrize("keep", [0, 1, 2, 10])
+def test_bodies_are_erased_so_many_days_after_the_end_and_not_before_it(keep: int, tmp_path: Path) -> None:
+    """Devices whose clocks are late still send on the day after the last one: what they send is kept till then, too."""
+    store: Any = open_store(f"sqlite:///{tmp_path / 'c.db'}")
+    task = opened(store, keep=str(keep), count=1)
+    store.add([Upload(task.id, task.closes, [report(1)])])
+    bodies = [store.purge(task.closes + timedelta(day))["bodies"] for day in range(12)]
+    assert bodies == [int(day == max(1, keep)) for day in range(12)]
+    store.close()
