@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -97,3 +98,35 @@ def test_bodies_are_erased_so_many_days_after_the_end_and_not_before_it(keep: in
     bodies = [store.purge(task.closes + timedelta(day))["bodies"] for day in range(12)]
     assert bodies == [int(day == max(1, keep)) for day in range(12)]
     store.close()
+
+
+@pytest.mark.parametrize("early_last", [False, True])
+def test_a_look_that_began_before_a_task_was_opened_is_not_believed_after_it(
+    early_last: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks from then on is told the new state, whichever look ends first."""
+    service = Service()
+    id, usual = service.add(task_of(), "draft"), service.store.task
+    began, go = threading.Event(), threading.Event()
+
+    def slow(asked: str) -> Any:
+        row = usual(asked)
+        began.set()
+        assert go.wait(60)
+        return row
+
+    async def run() -> list[str]:
+        monkeypatch.setattr(service.store, "task", slow)
+        early = asyncio.create_task(service.collector.task(id))
+        await asyncio.to_thread(began.wait, 60)
+        monkeypatch.setattr(service.store, "task", usual)
+        service.store.set_state(id, "open")
+        service.collector.forget(id)
+        late = asyncio.create_task(service.collector.task(id))
+        if early_last:
+            await asyncio.wait([late], timeout=5)  # where it waits for the early one, that goes on then
+        go.set()
+        found = [await early, await late, await service.collector.task(id)]
+        return [known.row.state for known in found if known is not None]
+
+    assert asyncio.run(run())[1:] == ["open", "open"]

@@ -277,7 +277,7 @@ def test_a_database_that_is_gone_is_not_taken_for_damage_of_its_tasks(
     store: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is wrong with a task is told, and the others go on; what is wrong with the database ends the round."""
-    ids = [opened(store, subject=name).id for name in ("first", "second", "third", "fourth")]
+    ids = [opened(store, subject=name).id for name in ("fourth", "third", "second", "first")]
     assert ids != sorted(ids), "tasks are gone through as they were made"
     told: list[str] = []
 
