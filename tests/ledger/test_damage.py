@@ -150,7 +150,7 @@ FRESH: dict[str, Any] = {
 }
 
 
-def old_ledger(path: Path, made: dict[str, Any], key: bytes = b"k" * 32) -> None:
+def old_ledger(path: Path, made: dict[str, Any], key: bytes = b"k" * 32, attempts: int = 0) -> None:
     """As version 1 left it: one window answered, its report waiting."""
     db = sqlite3.connect(path, isolation_level=None)
     db.executescript(OLD)
@@ -160,7 +160,23 @@ def old_ledger(path: Path, made: dict[str, Any], key: bytes = b"k" * 32) -> None
     db.execute("INSERT INTO promise VALUES (?, ?, ?, ?)", (made["id"], b"s", unit, unit))
     db.execute("INSERT INTO answered VALUES (?, 0)", (made["id"],))
     db.execute("INSERT INTO task VALUES (?, ?)", (made["id"], canonical(made)))
-    row = ("ab" * 16, made["id"], 0, "q", b"a", b"\1", unit, "2026-11-16", None, "waiting", "", 0, noon(), 0, 9e9)
+    row = (
+        "ab" * 16,
+        made["id"],
+        0,
+        "q",
+        b"a",
+        b"\1",
+        unit,
+        "2026-11-16",
+        None,
+        "waiting",
+        "",
+        attempts,
+        noon(),
+        0,
+        9e9,
+    )
     db.execute(f"INSERT INTO report VALUES ({', '.join('?' * 15)})", row)
     db.close()
 
@@ -192,6 +208,16 @@ def test_what_waits_from_version_1_ends_too(tmp_path: Path, collector: Any) -> N
         now[0] += 6 * 3600
     assert len(collector.seen) == 8
     assert ledger.overview()["counts"]["expired"] == 1
+
+
+@pytest.mark.parametrize("attempts", [0, 7, 8, 50])
+def test_what_waits_from_version_1_is_sent_however_often_it_was_tried(
+    attempts: int, tmp_path: Path, collector: Any
+) -> None:
+    """That version counted no attempts against it: once more at least."""
+    old_ledger(tmp_path / "ledger", document(**FRESH), attempts=attempts)
+    assert Ledger(tmp_path / "ledger", clock=noon).flush(collector.url).sent == 1
+    assert len(collector.seen) == 1
 
 
 @pytest.mark.parametrize("change", ["DROP TABLE memo", "UPDATE spend SET amount = 'x'", "CREATE TABLE more (x)"])

@@ -350,6 +350,30 @@ def test_an_address_of_numbers_without_a_port(monkeypatch: pytest.MonkeyPatch) -
     theirs.close()
 
 
+@pytest.mark.parametrize(("status", "becomes"), [(200, "sent"), (404, "refused"), (500, "expired")])
+def test_a_last_attempt_that_another_process_gives_up_meanwhile_is_what_the_collector_says(
+    status: int, becomes: str, tmp_path: Path, clock: Clock, collector: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report that is counted is not told as lost, and one that is lost is not tried again."""
+    one, two = (Ledger(tmp_path / "ledger", clock=clock, places=99) for _ in range(2))
+    one.answer(signed(sending={"attempts": 1, "days": 7}), "yes", url=collector.url)
+    collector.answers = [] if status == 200 else [(status, {}, b"")]
+    usual, meanwhile = outbox.post, list[Sent]()
+
+    def post(url: str, body: bytes, timeout: float) -> Any:
+        meanwhile.append(two.flush())
+        return usual(url, body, timeout)
+
+    monkeypatch.setattr(outbox, "post", post)
+    one.flush()
+    assert meanwhile == [Sent(0, 0, 1, 0)]
+    assert [state for state, _ in states(one)] == [becomes]
+    with sqlite3.connect(tmp_path / "ledger") as link:
+        assert link.execute("SELECT due, later FROM report").fetchall() == [(None, 0)]
+    assert one.flush() == Sent(0, 0, 0, 0)
+    assert len(collector.seen) == 1
+
+
 def test_a_report_that_one_process_sends_no_other_sends_meanwhile(
     tmp_path: Path, clock: Clock, collector: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -326,6 +326,7 @@ def _start(job: Job, root: Path, work: Work) -> _Child:
         log = os.open(f"{folder.name}/log", os.O_WRONLY | os.O_CREAT)
         for own in (1, 2):
             os.dup2(log, own)
+        tempfile.tempdir = os.environ["TMPDIR"] = folder.name  # where `_end` finds what is left
         os.chdir(root)
         os.write(writing, json.dumps(work(job, Path(folder.name))).encode())
     except BaseException:
@@ -341,11 +342,23 @@ def _end(child: _Child, stopped: bool) -> Answer:
     status = os.waitpid(child.pid, 0)[1]
     stopped |= os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
     os.close(child.pipe)
+    _stop_servers(Path(child.folder.name))
     child.folder.cleanup()
     answer: Answer = {"code": -1}
     with suppress(ValueError):  # a process that a test forked, and that did not end there, says something, too
         answer = json.loads(child.said) if not stopped else answer
     return answer | {"stopped": stopped, "seconds": time.monotonic() - child.since}
+
+
+def _stop_servers(folder: Path) -> None:
+    """End the servers of PostgreSQL that a child has left: they are nobody's children, and outlive all others."""
+    for path in folder.rglob("postmaster.pid"):
+        with suppress(OSError, ValueError):  # it has ended by itself
+            os.kill(int(path.read_text("utf-8").partition("\n")[0]), signal.SIGQUIT)
+            for _ in range(200):
+                if not path.exists():
+                    break
+                time.sleep(0.05)
 
 
 def run_all(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mutants.run import LISTS, ROOT, ListError, Mutant, chosen, read_lists
+from mutants.run import LISTS, ROOT, Answer, Job, ListError, Mutant, chosen, read_lists, run_all
 from mutants.swap import pairs
 
 TOOL = LISTS / "run.py"
@@ -249,6 +250,39 @@ def test_functions_get_other_code_and_what_runs_at_import_does_not(
     else:
         assert [before.co_name for before, _ in pairs(old, new)] == functions
         assert all(before != after for before, after in pairs(old, new))
+
+
+SERVER = """
+folder=$(mktemp -d)
+echo "$folder" > "$1"
+trap 'touch "$1.ended"; rm "$folder/postmaster.pid"; exit' QUIT
+echo $$ > "$folder/postmaster.pid"
+for i in $(seq 400); do sleep 0.05; done
+"""
+
+
+def test_servers_that_mutants_leave_are_ended(tmp_path: Path) -> None:
+    """They have sessions of their own, as those of PostgreSQL have; one test ends, the other is stopped."""
+    jobs = [Job(("stopped",)), Job(("ended",))]
+    told = {job: tmp_path / job.tests[0] for job in jobs}
+
+    def there(job: Job) -> bool:
+        """Whether its server runs."""
+        return told[job].is_file() and (Path(told[job].read_text().strip() or "none") / "postmaster.pid").is_file()
+
+    def work(job: Job, folder: Path) -> Answer:
+        subprocess.Popen(["sh", "-c", SERVER, "sh", str(told[job])], start_new_session=True)
+        while job is jobs[0] or not all(map(there, jobs)):
+            time.sleep(0.01)
+        return {"code": 0}
+
+    def done(job: Job, answer: Answer) -> None:
+        raise KeyboardInterrupt(job.tests[0])
+
+    with pytest.raises(KeyboardInterrupt, match="ended"):
+        run_all(jobs, ROOT, 2, done, work)
+    assert {path.name for path in tmp_path.iterdir()} == {"stopped", "stopped.ended", "ended", "ended.ended"}
+    assert [job for job in jobs if Path(told[job].read_text().strip()).exists()] == [], "their folders are gone, too"
 
 
 def test_names_choose_lists_files_and_mutants() -> None:

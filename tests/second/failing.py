@@ -1,7 +1,7 @@
 """Moments at which something can happen: every statement of a database, every file that is written, synced or renamed.
 
 `Moments` counts them, and does something at one: the statement fails, the process is dead from then on, or somebody
-else does something meanwhile.
+else does something meanwhile. A server has one moment more: it has committed, and its answer is lost on the way.
 """
 
 from __future__ import annotations
@@ -92,9 +92,73 @@ def _no_space() -> Exception:
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+def _server_full() -> Exception:
+    """What PostgreSQL says when its disk is full."""
+    import psycopg
+
+    return psycopg.errors.DiskFull("could not extend file: No space left on device")
+
+
+def _server_gone() -> Exception:
+    """What its driver says when a connection breaks."""
+    import psycopg
+
+    return psycopg.OperationalError("server closed the connection unexpectedly")
+
+
+def _text(query: Any) -> str:
+    return query.decode() if isinstance(query, bytes) else str(query)
+
+
+def _linked_postgres(moments: Moments) -> Any:
+    """Connections of PostgreSQL whose statements are watched; the first of each transaction also begins it."""
+    import psycopg
+
+    class Watched(psycopg.Cursor[Any]):
+        """What runs a statement."""
+
+        def execute(self, query: Any, *args: Any, **options: Any) -> Any:
+            begins = self.connection.info.transaction_status is psycopg.pq.TransactionStatus.IDLE
+            moments.tick(f"{'BEGIN; ' * begins}{_text(query)}", _server_full)
+            return super().execute(query, *args, **options)
+
+        def executemany(self, query: Any, *args: Any, **options: Any) -> None:
+            moments.tick(_text(query), _server_full)
+            super().executemany(query, *args, **options)
+
+    class Scanning(psycopg.ServerCursor[Any]):
+        """What is read a page at a time."""
+
+        def execute(self, query: Any, *args: Any, **options: Any) -> Any:
+            moments.tick(_text(query), _server_full)
+            return super().execute(query, *args, **options)
+
+        def fetchmany(self, size: int = 0) -> Any:
+            moments.tick("FETCH", _server_gone)
+            return super().fetchmany(size)
+
+    class Link(psycopg.Connection[Any]):
+        """A connection."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.cursor_factory, self.server_cursor_factory = Watched, Scanning
+
+        def commit(self) -> None:
+            moments.tick("COMMIT", _server_full)
+            super().commit()
+            moments.tick("answer to COMMIT", _server_gone)
+
+    def linked(*args: Any, **options: Any) -> Any:
+        moments.tick("connect", _server_gone)
+        return Link.connect(*args, **options)
+
+    return linked
+
+
 @contextmanager
-def watched(folder: Path) -> Iterator[Moments]:
-    """Every statement of SQLite, and every file below a folder that this process writes, syncs or renames."""
+def watched(folder: Path, *, postgres: bool = False) -> Iterator[Moments]:
+    """Every statement of a database, and every file below a folder that this process writes, syncs or renames."""
     moments, connect = Moments(), sqlite3.connect
 
     class Watched(sqlite3.Connection):
@@ -130,4 +194,6 @@ def watched(folder: Path) -> Iterator[Moments]:
             patch.setattr(os, name, around(name, getattr(os, name)))
         patch.setattr(io, "open", opening(io.open))
         patch.setattr(builtins, "open", opening(builtins.open))
+        if postgres:
+            patch.setattr("psycopg.connect", _linked_postgres(moments))
         yield moments

@@ -3,7 +3,8 @@
 A step is a few dozen statements and files. Each of them fails once; or the process is dead from there on and another
 one begins; or, before each transaction, another process does the same step. Whatever happened, once the step is done
 all is as it would have been: nothing is lost or counted twice, nothing that is withheld leaves, and keys that are void
-stay void. What that is, a model says that knows what was sent and nothing else.
+stay void. What that is, a model says that knows what was sent and nothing else. On PostgreSQL, too, where a commit can
+also be done and its answer be lost.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import json
 import shutil
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,40 +29,62 @@ from deniable.service.store.sqlite import SqliteEngine
 from second.beside import Beside
 from second.failing import Moments, died, failed, meanwhile, watched
 from second.steps import LEAST, SENT, STEPS, Place, batch_of, do, insist, reports_of, state_of, value_of
-from service.databases import ENGINES, new_database
+from service.databases import ENGINES, copied_database, drop_database, new_database
 
 NAMES = list(STEPS)
 WAYS = ("failed", "died", "beside")
 
 
-def place_in(folder: Path) -> Place:
-    return Place(f"sqlite:///{folder / 'c.db'}", str(folder / "journal"), folder)
+def place_in(folder: Path, url: str = "") -> Place:
+    return Place(url or f"sqlite:///{folder / 'c.db'}", str(folder / "journal"), folder)
 
 
 class Life:
     """The life of a collector without trouble: its files before each step, and what was there after it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, engine: str = "sqlite", steps: Sequence[str] = NAMES) -> None:
+        self.postgres = engine == "postgres"
         self.before: dict[str, Path] = {}
+        self.databases: dict[str, str] = {}
         self.after: dict[str, dict[str, Any]] = {}
         self.moments: dict[str, list[str]] = {}
-        now = folder / "now"
-        now.mkdir()
-        for name in NAMES:
+        place = place_in(folder / "now", new_database(engine, folder) if self.postgres else "")
+        place.folder.mkdir()
+        for name in steps:
             self.before[name] = folder / name
-            shutil.copytree(now, self.before[name])
-            place = place_in(now)
-            with watched(now) as moments, place.opened() as store:
+            shutil.copytree(place.folder, self.before[name])
+            if self.postgres:
+                self.databases[name] = copied_database(place.url)
+            with watched(place.folder, postgres=self.postgres) as moments, place.opened() as store:
                 moments.disarm()
                 do(name, store, place)
                 self.moments[name] = list(moments.seen)
             with place.opened() as store:
                 self.after[name] = state_of(store, STEPS[name][0])
 
+    @contextmanager
+    def again(self, step: str, folder: Path) -> Iterator[Place]:
+        """A place as it was before a step."""
+        shutil.copytree(self.before[step], folder)
+        place = place_in(folder, copied_database(self.databases[step]) if self.postgres else "")
+        yield place
+        if self.postgres:
+            drop_database(place.url)
+        shutil.rmtree(folder)
+
+
+Lives = Callable[[str], Life]
+
 
 @pytest.fixture(scope="module")
-def life(tmp_path_factory: pytest.TempPathFactory) -> Life:
-    return Life(tmp_path_factory.mktemp("life"))
+def lives(tmp_path_factory: pytest.TempPathFactory) -> Lives:
+    """The life on each engine."""
+    return cache(lambda engine: Life(tmp_path_factory.mktemp("life"), engine))
+
+
+@pytest.fixture(scope="module")
+def life(lives: Lives) -> Life:
+    return lives("sqlite")
 
 
 @pytest.fixture(scope="module")
@@ -136,16 +160,14 @@ def test_a_withheld_question_has_no_numbers_but_how_many(life: Life) -> None:
 
 def troubled(life: Life, step: str, way: str, at: int, folder: Path, beside: Callable[[str, Place], None]) -> str:
     """A step with trouble at a moment, then once more without: what it said the first time."""
-    shutil.copytree(life.before[step], folder)
-    place, said = place_in(folder), "nothing"
-    with watched(folder) as moments:
+    with life.again(step, folder) as place, watched(folder, postgres=life.postgres) as moments:
         said = once(step, way, at, place, moments, beside)
         moments.disarm()
         with place.opened() as store:
             do(step, store, place)
         with place.opened() as store:
             assert_same(state_of(store, STEPS[step][0]), life.after[step], f"{step}, {way} at {at} ({said})")
-    shutil.rmtree(folder)
+        assert way == "died" or not list(folder.rglob("*.part")), f"{step}, {way} at {at}: a part of a copy is left"
     return said
 
 
@@ -189,11 +211,26 @@ def every(life: Life, way: str, first: int, step: int) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_trouble_at_some_moments_changes_nothing(life: Life, other: Beside, way: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_trouble_at_some_moments_changes_nothing(
+    lives: Lives, other: Beside, engine: str, way: str, tmp_path: Path
+) -> None:
     """A sample of what the slow tier does in full."""
+    life = lives(engine)
     said = Counter(troubled(life, name, way, at, tmp_path / "x", other.do) for name, at in every(life, way, 5, 41))
     assert sum(said.values()) >= 4
     assert (set(said) <= {"nothing"}) is (way == "beside"), said
+
+
+def test_trouble_while_reports_reach_a_server_changes_nothing(tmp_path: Path) -> None:
+    """A few moments: a report is kept, all are committed, and all are committed but nobody hears of it."""
+    life = Life(tmp_path, "postgres", NAMES[:2])
+    step, moments = NAMES[1], life.moments[NAMES[1]]
+    kept = next(at for at, what in enumerate(moments) if what.startswith("INSERT INTO kept_fresh"))
+    done = next(at for at in range(kept, len(moments)) if moments[at] == "COMMIT")
+    assert moments[done + 1] == "answer to COMMIT"
+    for at in (kept, done, done + 1):
+        assert troubled(life, step, "failed", at, tmp_path / "x", lambda *_: None) == "StoreUnavailableError"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -212,9 +249,11 @@ def test_two_processes_that_do_all_at_once_do_it_once(life: Life, other: Beside,
 @pytest.mark.turns(6)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_trouble_at_every_moment_changes_nothing(
-    life: Life, other: Beside, way: str, name: str, tmp_path: Path
+    lives: Lives, other: Beside, engine: str, way: str, name: str, tmp_path: Path
 ) -> None:
+    life = lives(engine)
     for step, at in every(life, way, 0, 1):
         if step == name:
             troubled(life, step, way, at, tmp_path / "x", other.do)
@@ -298,3 +337,17 @@ def test_the_life_has_many_moments(life: Life) -> None:
     seen = Counter(what.split()[0] for each in life.moments.values() for what in each)
     assert {"BEGIN", "COMMIT", "INSERT", "UPDATE", "DELETE", "VACUUM", "PRAGMA", "open", "fsync", "rename"} <= set(seen)
     assert sum(seen.values()) > 300
+
+
+@pytest.mark.slow
+def test_a_life_on_a_server_is_the_same(lives: Lives) -> None:
+    """What the model says of the one holds for the other; and each of its moments is watched."""
+    life = lives("postgres")
+    for name in NAMES:
+        assert_same(life.after[name], lives("sqlite").after[name], f"{name}, on PostgreSQL")
+    seen = [what for each in life.moments.values() for what in each]
+    assert {"connect", "COMMIT", "answer to COMMIT", "FETCH", "fsync", "rename"} <= set(seen)
+    begun = [what.split()[1] for what in seen if what.startswith("BEGIN; ")]
+    assert {"SELECT", "LOCK", "SET"} <= set(begun)
+    assert len(begun) >= seen.count("answer to COMMIT") > 100
+    assert len(seen) > 500

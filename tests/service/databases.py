@@ -18,6 +18,8 @@ import pytest
 
 __all__ = [
     "ENGINES",
+    "copied_database",
+    "drop_database",
     "forgetful_postgres",
     "new_database",
     "postgres_data",
@@ -66,12 +68,34 @@ def new_database(engine: str, folder: Path) -> str:
     """The URL of an empty database."""
     if engine == "sqlite":
         return f"sqlite:///{folder / f'{next(_NUMBERS)}.db'}"
+    return _made("")
+
+
+def copied_database(url: str) -> str:
+    """The URL of a copy of a database of PostgreSQL, to which nobody is connected."""
+    return _made(f" TEMPLATE {_name(url)}")
+
+
+def drop_database(url: str) -> None:
+    """Take a database of PostgreSQL away."""
+    _on_server(f"DROP DATABASE {_name(url)} WITH (FORCE)")
+
+
+def _made(how: str) -> str:
+    name = f"t{next(_NUMBERS)}"
+    _on_server(f"CREATE DATABASE {name}{how}")
+    return str(_server().get_uri()).replace("/postgres?", f"/{name}?")
+
+
+def _name(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[2]
+
+
+def _on_server(sql: str) -> None:
     import psycopg
 
-    url, name = _server().get_uri(), f"t{next(_NUMBERS)}"
-    with psycopg.connect(url, autocommit=True) as link:
-        link.execute(f"CREATE DATABASE {name}".encode())
-    return str(url).replace("/postgres?", f"/{name}?")
+    with psycopg.connect(_server().get_uri(), autocommit=True) as link:
+        link.execute(sql.encode())
 
 
 def postgres_files() -> Path:

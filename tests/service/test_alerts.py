@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable.errors import DeniableError, ParameterError
 from deniable.service.access.identity import Identity
 from deniable.service.alerts import webhook as calling
@@ -23,11 +24,12 @@ from deniable.service.limits.clocks import Watch
 from deniable.service.release import windows
 from deniable.service.settings import settings
 from deniable.service.store import open_store
-from deniable.service.store.contract import Store, Upload
+from deniable.service.store.contract import Incoming, Store, Upload
 from deniable.service.upkeep import Upkeep
 from deniable_client.signing import verify
-from service.making import DAY, opened, report
+from service.making import DAY, fresh_id, opened, report
 
+GRR = dn.mechanism("grr", epsilon=1.0, k=8).design
 Sent = tuple[str, bytes, dict[str, str], bool]
 
 
@@ -102,6 +104,21 @@ def test_a_window_that_will_be_too_small_is_told_before_it_ends(store: Store) ->
             questions=[SimpleNamespace(share=share) for share in shares],
         )
         assert [kind for kind, _ in alerts_of(uneven, found, "open", {}, now)] == kinds, "the least asked has too few"
+
+
+def test_a_window_of_several_questions_needs_enough_reports_of_each(store: Store) -> None:
+    """Twice the questions, twice the reports: half of them in half of the time are on their way to enough."""
+    task = opened(store, [GRR] * 2)
+    row = store.task(task.id)
+    assert row is not None
+    now = datetime.combine(DAY, datetime.min.time(), UTC) + timedelta(5.6)  # four fifths of the window are over
+    said = []
+    for more in (15, 1):  # of 20 that are needed, 16 by now
+        sent = [Incoming(fresh_id(), bytes([i % 2, i % 8])) for i in range(more)]
+        store.add([Upload(task.id, DAY, sent)])
+        found = windows(store, row, Intake(row.document), now)
+        said.append([kind for kind, _ in alerts_of(task, found, "open", {}, now)])
+    assert said == [["few"], []]
 
 
 # ---- messages

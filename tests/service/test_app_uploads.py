@@ -425,6 +425,7 @@ def test_other_sites_are_allowed_by_task() -> None:
         service.add(document)
     for id, origin, allowed in [
         (one["id"], "https://a.example", True),
+        (one["id"], "https://all.example", True),
         (two["id"], "https://a.example", False),
         (two["id"], "https://all.example", True),
         (one["id"], "https://evil.example", False),

@@ -14,6 +14,7 @@ import time
 import zlib
 from contextlib import suppress
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -138,6 +139,9 @@ def test_a_body_that_drips_is_ended_and_one_that_is_slow_but_moves_is_not(monkey
     assert status == 408
     assert after < 10.5
     assert asyncio.run(drip(210, 0.95))[0] == 200  # 4 kB within 20 seconds: the slowest device that is waited for
+    status, after = asyncio.run(drip(120, 0.95))  # it keeps its pace, and still may not take longer than that
+    assert status == 408
+    assert 19.0 < after < 21.0
 
 
 # ---- what is packed
@@ -342,6 +346,33 @@ def test_answers_that_nobody_reads_are_given_up(caplog: pytest.LogCaptureFixture
             send_for_ever(client, request)
         wait_for(lambda: collector.held.now == 0)
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []  # as is logged
+
+
+def test_a_client_that_stops_reading_again_is_waited_for_as_long_again() -> None:
+    """Each time that it does not read, a time begins; it ends when the client reads, and is not there after that."""
+    waits: list[Any] = []
+
+    class Wait:
+        cancelled = False
+
+        def cancel(self) -> None:
+            self.cancelled = True
+
+    def call_later(seconds: float, call: Any) -> Wait:
+        waits.append(Wait())
+        assert (seconds, call) == (30, made.transport.abort)
+        return waits[-1]  # type: ignore[no-any-return]
+
+    made: Any = object.__new__(connections(Settings(read_seconds=30)))
+    made.loop = SimpleNamespace(call_later=call_later)
+    made.transport = SimpleNamespace(abort=lambda: None, is_closing=lambda: False)
+    made.flow = SimpleNamespace(pause_writing=lambda: None, resume_writing=lambda: None)
+    for times in (1, 2, 3):
+        made.pause_writing()
+        made.pause_writing()
+        assert [wait.cancelled for wait in waits] == [True] * (times - 1) + [False]
+        made.resume_writing()
+        assert all(wait.cancelled for wait in waits)
 
 
 def test_an_answer_that_is_given_up_is_no_fault_where_more_requests_came(caplog: pytest.LogCaptureFixture) -> None:

@@ -73,6 +73,18 @@ def test_reports_are_settled_in_time_without_being_asked(tmp_path: Path) -> None
     trial.store.close()
 
 
+def test_a_store_that_is_closed_leaves_nothing_to_be_settled(tmp_path: Path) -> None:
+    """Reports whose time is not over are settled then, and a new file is nobody else's to read."""
+    url = new_database("sqlite", tmp_path)
+    trial = Trial(open_store(url, settle_seconds=3600))
+    trial.send(40)
+    trial.store.close()
+    found = trial.scan(list(files_of("sqlite", url, tmp_path)))
+    assert (found.tallies, found.reports, found.bodies) == (0, 0, 0)
+    assert found.order < chance(len(trial.sent))
+    assert {path.stat().st_mode & 0o777 for path in files_of("sqlite", url, tmp_path) if path.is_file()} == {0o600}
+
+
 def test_the_time_counts_from_the_first_report_and_too_many_are_settled_at_once() -> None:
     calls: queue.Queue[bool] = queue.Queue()
     settler = Settler(calls.put, seconds=1e6, most=10)
@@ -88,6 +100,19 @@ def test_the_time_counts_from_the_first_report_and_too_many_are_settled_at_once(
     settler = Settler(calls.put, seconds=1e6, most=10)
     settler.touch(1)
     assert settler.stop() is True  # it is left to whoever closes the store
+
+
+def test_the_clock_of_erasing_hears_of_each_report_that_was_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of uploads, nor of what was refused or counted before."""
+    store, heard, one = open_store(new_database("sqlite", tmp_path)), list[int](), report(1)
+    task = opened(store)
+    monkeypatch.setattr(store._settler, "touch", heard.append)
+    store.add([Upload(task.id, DAY, [one, report(2), report(200)]), Upload(task.id, DAY, [one, report(3)])])
+    store.add([Upload(task.id, DAY, [one, report(200)])])
+    assert heard == [3]
+    store.close()
 
 
 def test_what_cannot_be_settled_now_is_said_and_tried_again(

@@ -9,7 +9,7 @@ import pytest
 
 from deniable.service.http.app import ROWS
 from deniable.service.http.openapi import openapi
-from deniable.service.http.problems import KINDS
+from deniable.service.http.problems import KINDS, Problem, respond
 from deniable.service.settings import Settings
 from service.calling import Service, item
 from service.running import Running
@@ -25,8 +25,20 @@ def test_every_route_is_described_with_its_role_and_problems() -> None:
         operation = found["paths"][row.path][row.method.lower()]
         assert ("security" in operation) == (row.role.name != "PUBLIC")
         assert f"Role: {row.role.name.lower()}." in operation["description"]
-        for name in row.problems:
+        for name in (*row.problems, "method", "fault"):  # the last two may come on every route
             assert str(KINDS[name].status) in operation["responses"]
+
+
+def test_problems_that_pass_say_when_to_try_again() -> None:
+    """Seconds, of all problems that are over by themselves; of no other."""
+    assert {name: kind.retry for name, kind in KINDS.items() if kind.retry} == {
+        "slow": 5, "rate": 1, "busy": 2, "unavailable": 10,
+    }  # fmt: skip
+    for name, kind in KINDS.items():
+        headers = respond(Problem(name, "no.", headers={"connection": "close"})).headers
+        assert headers.get("retry-after") == (str(kind.retry) if kind.retry else None)
+        assert headers["connection"] == "close"
+        assert (kind.status in (408, 429, 503)) == bool(kind.retry)
 
 
 def test_references_lead_somewhere() -> None:

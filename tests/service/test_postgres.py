@@ -17,7 +17,6 @@ import pytest
 from deniable.errors import ParameterError
 from deniable.service.store import care, engine_of, open_store, postgres
 from deniable.service.store.contract import Batch, Incoming, Outcome, StoreUnavailableError, Upload
-from deniable.service.store.engine import CrossedError
 from deniable.service.store.postgres import PostgresEngine
 from service.databases import forgetful_postgres, new_database, postgres_process
 from service.making import DAY, fresh_id, opened, report
@@ -70,30 +69,6 @@ def test_uploads_that_cross_never_fail(url: str) -> None:
     assert (outcomes.count(YES), outcomes.count(AGAIN)) == (1200, 1200)
     for store in stores:
         store.close()
-
-
-def test_a_transaction_that_was_given_up_is_tried_again_a_few_times(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = open_store(url)
-    task, one = opened(store), report(1)
-    real, faults = store.engine.write, [1] * 3
-
-    @contextmanager
-    def write(*, patient: bool = False) -> Iterator[Any]:
-        with real(patient=patient) as session:
-            yield session
-            if faults:
-                faults.pop()
-                raise CrossedError("crossed.")
-
-    monkeypatch.setattr(store.engine, "write", write)
-    assert store.add([Upload(task.id, DAY, [one])]) == [[YES]]
-    faults += [1] * 4
-    with pytest.raises(CrossedError):
-        store.add([Upload(task.id, DAY, [report(2)])])
-    monkeypatch.undo()
-    assert store.add([Upload(task.id, DAY, [one])]) == [[AGAIN]]
-    assert store.check() == []
-    store.close()
 
 
 def test_settling_beside_uploads_and_copies_loses_and_doubles_nothing(url: str, tmp_path: Path) -> None:

@@ -211,6 +211,11 @@ def test_questions_and_strata_are_told_apart(service: Service) -> None:
     ]
     assert often["estimate"]["n"] == 11
     assert [group["estimate"]["n"] for group in often["groups"]] == [6, 5]
+    parts = {route: service.get(f"/v1/tasks/{id}/{route}", service.key("analyst")) for route in ("estimate", "tally")}
+    for route, names in (("estimate", {"estimate"}), ("tally", {"tally"})):
+        (window,) = parts[route].json["windows"]
+        part = window["questions"][0]
+        assert all(names == {"estimate", "tally"} & own.keys() for own in (part, *part["groups"])), route
 
 
 def test_labels_of_the_task_are_told(service: Service) -> None:

@@ -17,8 +17,8 @@ from deniable.collect.tally import Tally
 from deniable.errors import FormatError, ParameterError
 from deniable.service.access.identity import Identity
 from deniable.service.ingest import Intake
-from deniable.service.store import care, open_store
-from deniable.service.store.contract import Batch, Incoming, Upload
+from deniable.service.store import care, open_store, schema
+from deniable.service.store.contract import Batch, Incoming, SessionRow, Upload
 from deniable.service.store.rows import MAGIC, Shapes, Tallies
 from deniable.service.store.sqlite import SqliteEngine
 from deniable.service.tasks import Asked, Terms, new_task
@@ -137,16 +137,46 @@ def test_what_several_processes_counted_is_added_up() -> None:
     assert dump(found[batch]) == dump(tally(1, 2, 2, 7, 7, 7))
 
 
+def test_what_several_processes_refused_is_added_up(tmp_path: Path) -> None:
+    """Each has a shard of its own, and counts on from what it refused before."""
+    stores: list[Any] = [open_store(f"sqlite:///{tmp_path / 'a.db'}") for _ in range(2)]
+    task = opened(stores[0])
+    for number, store in enumerate(stores):
+        store.engine.shard = number
+        for n in (1, 2 + number):
+            store.add([Upload(task.id, DAY, [report(200) for _ in range(n)] + [report(1)])])
+    for store in stores:
+        assert store.rejections(task.id) == {"impossible": 7}
+        assert sum(found.n for found in store.tallies(task.id).values()) == 4
+        assert store.check() == []
+        store.close()
+
+
+def test_two_processes_that_start_at_once_make_the_tables_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both saw an older version: whoever comes second finds each step done, and does none again."""
+    engine = SqliteEngine(tmp_path / "a.db")
+    assert care.migrate(engine) == (0, schema.VERSION)
+    for seen in range(schema.VERSION):
+        monkeypatch.setattr(care, "version_of", lambda _, seen=seen: seen)
+        assert care.migrate(engine) == (seen, schema.VERSION)
+    monkeypatch.undo()
+    assert care.version_of(engine) == schema.VERSION
+    engine.close()
+
+
 def test_all_lots_of_rows_that_are_copied_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(care, "_LOT", 2)
     store: Any = open_store(f"sqlite:///{tmp_path / 'a.db'}")
     task = opened(store)
     store.add([Upload(task.id, DAY, [report(value) for value in range(5)])])
+    store.sessions.put(SessionRow(b"1" * 32, "ann", 1, 2, 3))  # nobody is signed in by a copy
     target, told = SqliteEngine(tmp_path / "b.db"), list[tuple[str, int]]()
     care.migrate(target)
     with store.engine.read() as read, target.write() as write:
         copied = care.copy_rows(read, write, lambda table, rows: told.append((table, rows)))
+        assert write.execute("SELECT count(*) FROM sessions") == [(0,)]
     assert copied["seen"] == 5
+    assert copied.keys() == schema.TABLES.keys() - schema.FLEETING
     assert [rows for table, rows in told if table == "seen"] == [2, 4, 5]
     target.close()
     store.close()

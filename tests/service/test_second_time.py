@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +87,46 @@ def test_what_another_process_did_to_a_task_is_seen_within_a_second(monkeypatch:
     service.store.set_state(id, "closed")
     later[0] = 3.0
     assert service.fates(id, item(2)) == ["not-open"]
+
+
+@pytest.mark.parametrize("keep", [0, 1, 2, 10])
+def test_bodies_are_erased_so_many_days_after_the_end_and_not_before_it(keep: int, tmp_path: Path) -> None:
+    """Devices whose clocks are late still send on the day after the last one: what they send is kept till then, too."""
+    store: Any = open_store(f"sqlite:///{tmp_path / 'c.db'}")
+    task = opened(store, keep=str(keep), count=1)
+    store.add([Upload(task.id, task.closes, [report(1)])])
+    bodies = [store.purge(task.closes + timedelta(day))["bodies"] for day in range(12)]
+    assert bodies == [int(day == max(1, keep)) for day in range(12)]
+    store.close()
+
+
+@pytest.mark.parametrize("early_last", [False, True])
+def test_a_look_that_began_before_a_task_was_opened_is_not_believed_after_it(
+    early_last: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks from then on is told the new state, whichever look ends first."""
+    service = Service()
+    id, usual = service.add(task_of(), "draft"), service.store.task
+    began, go = threading.Event(), threading.Event()
+
+    def slow(asked: str) -> Any:
+        row = usual(asked)
+        began.set()
+        assert go.wait(60)
+        return row
+
+    async def run() -> list[str]:
+        monkeypatch.setattr(service.store, "task", slow)
+        early = asyncio.create_task(service.collector.task(id))
+        await asyncio.to_thread(began.wait, 60)
+        monkeypatch.setattr(service.store, "task", usual)
+        service.store.set_state(id, "open")
+        service.collector.forget(id)
+        late = asyncio.create_task(service.collector.task(id))
+        if early_last:
+            await asyncio.wait([late], timeout=5)  # where it waits for the early one, that goes on then
+        go.set()
+        found = [await early, await late, await service.collector.task(id)]
+        return [known.row.state for known in found if known is not None]
+
+    assert asyncio.run(run())[1:] == ["open", "open"]

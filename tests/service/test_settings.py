@@ -24,6 +24,28 @@ def test_the_last_source_wins(tmp_path: Path) -> None:
     assert settings({}, environment={}) == Settings()
 
 
+@pytest.mark.parametrize("row", [row for row in rows() if isinstance(row.default, int)], ids=lambda row: row.name)
+def test_a_number_is_that_of_the_last_source_whatever_it_is(row: Any, tmp_path: Path) -> None:
+    """Also where it is the least that is allowed, such as 0, or the usual one."""
+    read = row.metadata["read"]
+    least = next(n for n in (0, 1, 60, 1024, 1 << 20) if _is_allowed(read, n))
+    file = tmp_path / "deniable.toml"
+    file.write_text(f"{row.name} = {least + 1}\n")
+    name = PREFIX + row.name.upper()
+    for number in dict.fromkeys((least, row.default)):
+        environment = {name: str(least + 1)}
+        assert getattr(settings({row.name: number}, file=str(file), environment=environment), row.name) == number
+        assert getattr(settings({}, file=str(file), environment={name: str(number)}), row.name) == number
+    assert getattr(settings({row.name: None}, file=str(file), environment={}), row.name) == least + 1
+
+
+def _is_allowed(read: Any, number: int) -> bool:
+    try:
+        return bool(read(number, "x") == number)
+    except dn.errors.ParameterError:
+        return False
+
+
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
 def test_every_setting_has_a_default_that_it_allows_a_help_and_a_name_in_the_environment(row: Any) -> None:
     usual = getattr(Settings(), row.name)

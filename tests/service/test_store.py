@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -31,10 +31,11 @@ from deniable.service.store.contract import (
     Outcome,
     SessionRow,
     Store,
+    StoreUnavailableError,
     Upload,
 )
 from deniable.service.store.database import Database
-from deniable.service.store.engine import ROW
+from deniable.service.store.engine import ROW, CrossedError
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
 from service.databases import ENGINES, new_database, started
@@ -245,6 +246,53 @@ def test_many_reports_are_read_page_by_page(store: Database) -> None:
     task = opened(store, keep="10")
     send(store, task, *(report(i % 8) for i in range(2500)))
     assert len(list(store.reports(task.id, Batch(0, 0, ())))) == 2500
+
+
+def test_a_transaction_that_was_given_up_is_tried_again_a_few_times(
+    store: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, one = opened(store), report(1)
+    real, faults = store.engine.write, [1] * 3
+
+    @contextmanager
+    def write(*, patient: bool = False) -> Iterator[Any]:
+        with real(patient=patient) as session:
+            yield session
+            if faults:
+                faults.pop()
+                raise CrossedError("crossed.")
+
+    monkeypatch.setattr(store.engine, "write", write)
+    assert send(store, task, one) == [YES]
+    faults += [1] * 5
+    with pytest.raises(CrossedError):
+        send(store, task, report(2))
+    assert faults == [1], "four times, and not for ever"
+    monkeypatch.undo()
+    assert send(store, task, one) == [AGAIN]
+    assert counted(store, task) == 1
+
+
+def test_a_database_that_is_gone_is_not_taken_for_damage_of_its_tasks(
+    store: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is wrong with a task is told, and the others go on; what is wrong with the database ends the round."""
+    ids = [opened(store, subject=name).id for name in ("fourth", "third", "second", "first")]
+    assert ids != sorted(ids), "tasks are gone through as they were made"
+    told: list[str] = []
+
+    def purge(error: type[Exception]) -> None:
+        def fails(*_: object) -> None:
+            raise error("no.")
+
+        monkeypatch.setattr(store, "_purge", fails)
+        store.purge(DAY, lambda id, _: told.append(id))
+
+    purge(FormatError)
+    assert told == ids == [row.id for row in store.tasks()]
+    with pytest.raises(StoreUnavailableError):
+        purge(StoreUnavailableError)
+    assert told == ids
 
 
 def test_concurrent_duplicates_count_once(url: str) -> None:

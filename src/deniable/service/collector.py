@@ -83,6 +83,8 @@ class Collector:
         self._probed = 0.0
         self._tasks: OrderedDict[str, Known] = OrderedDict()
         self._looks: Flights[str, Known | None] = Flights(0)
+        self._forgotten = 0
+        """How often a state was to be asked for again: a look that began before is not believed after it."""
         self._tokens, self._refilled = float(settings.rate), 0.0
         self.metrics = Metrics(
             {
@@ -107,12 +109,15 @@ class Collector:
         return await self._looks.get(id, lambda: self._look(id))
 
     async def _look(self, id: str) -> Known | None:
-        row = await asyncio.to_thread(self.store.task, id)
+        before, row = self._forgotten, await asyncio.to_thread(self.store.task, id)
         if row is None:
             return None
         pool = _LARGE_TASKS if len(row.document) > LARGE else None
         intake = await asyncio.get_running_loop().run_in_executor(pool, _prove, row)
-        self._tasks[id] = found = Known(row, intake, asyncio.get_running_loop().time() + _FRESH)
+        found = Known(row, intake, asyncio.get_running_loop().time() + _FRESH)
+        if before != self._forgotten:
+            return found
+        self._tasks[id] = found
         self._tasks.move_to_end(id)
         if len(self._tasks) > _TASKS:
             self._tasks.popitem(last=False)
@@ -120,6 +125,7 @@ class Collector:
 
     def forget(self, id: str) -> None:
         """Ask for the state of a task again."""
+        self._forgotten += 1
         self._tasks.pop(id, None)
         self._looks.drop(id)
 

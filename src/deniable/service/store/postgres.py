@@ -358,13 +358,14 @@ class PostgresEngine:
                 yield session
                 with self._asking(link, seconds):
                     link.commit()
-                self._logged = self._logged and not writes
             except self._psycopg.Error:
                 link.close()
                 raise
             except BaseException:
                 self._undo(link)
                 raise
+            finally:  # also what was undone is in the log, and a commit whose answer was lost
+                self._logged = self._logged and not writes
 
     @contextmanager
     def _linked(self, writes: bool, patient: bool) -> Iterator[Any]:

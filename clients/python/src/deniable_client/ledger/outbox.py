@@ -174,11 +174,13 @@ class Outbox:
         now = self._clock()
         with self._store.write() as db:
             given = (state, reason, entry.id)
-            db.execute("UPDATE report SET state = ?, reason = ? WHERE id = ? AND state = 'waiting'", given)
-            if state == "waiting":
+            if state != "waiting":  # another process may have given it up meanwhile: the collector knows better
+                sql = "UPDATE report SET state = ?, reason = ?, due = NULL, later = 0 WHERE id = ?"
+                db.execute(f"{sql} AND state IN ('waiting', 'expired')", given)
+            elif db.execute(
+                "UPDATE report SET state = ?, reason = ? WHERE id = ? AND state = 'waiting'", given
+            ).rowcount:
                 self._put_off(db, entry, now + retry_after(reply.headers, now))
-            else:
-                db.execute("UPDATE report SET due = NULL, later = 0 WHERE id = ?", (entry.id,))
 
     @staticmethod
     def _put_off(db: sqlite3.Connection, entry: _Entry, start: float) -> None:
