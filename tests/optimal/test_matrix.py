@@ -48,7 +48,7 @@ def test_a_hadamard_variant_in_six_lines() -> None:
 def test_a_leaking_matrix_is_refused_until_it_is_said_which_pairs_have_no_limit() -> None:
     leaking = {"maybe": ["1/2", "1/4"], "perhaps": ["1/2", "1/4"], "surely": [0, "1/2"]}
     with pytest.raises(
-        dn.PrivacyError, match=r"surely has the chance 0\.5 for well and 0 for ill.*promise=dn\.promise"
+        dn.PrivacyError, match=r"surely has the chance 0\.5 for well and 0 for ill.*in a promise: dn\.promise"
     ):
         dn.Mechanism.from_matrix(leaking, labels=["ill", "well"])
     meant = dn.promise(budgets=[[0, 0.7], ["inf", 0]], labels=["ill", "well"])
@@ -171,6 +171,14 @@ def test_what_no_sampler_can_draw_is_refused() -> None:
         from_matrix([[1 - tiny, tiny], [tiny, 1 - tiny]])
 
 
+def test_what_reports_cannot_tell_apart_has_no_error_bar() -> None:
+    """Two outputs for three answers: the rounding of a weak channel is no information about the third direction."""
+    m = from_matrix([[0.5, 0.5], [0.51, 0.49], [0.49, 0.51]])
+    for seed in range(4):
+        fitted = m.fit(m.privatize([0, 1, 2] * 50, rng=dn.simulation(seed)))
+        assert np.isinf(fitted.stderr).all(), seed
+
+
 def test_chances_below_a_unit_stay_possible() -> None:
     tiny = Fraction(1, 1 << 70)
     m = from_matrix(
@@ -218,6 +226,8 @@ def test_files_of_matrices(
         ('{"matrix": [[3, 1], [1, 3]], "labels": "ab"}', "a list of names"),
         ("a,b,c\n0.5,0.5\n0.4,0.6\n", "a name for each column"),
         ("1,0\n0,1\n", "rules answers out"),
+        ("no;3;1\nyes;1;3\n", "must be separated by commas, got semicolons"),
+        ("3\t1\n1\t3\n", "must be separated by commas, got tabs"),
         ("\xff\xfe", "sum to 1|not UTF-8|must be"),
     ],
 )

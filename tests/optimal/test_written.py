@@ -110,6 +110,8 @@ def test_a_channel_without_an_inverse_points_to_fitting() -> None:
     tally = m.tally(m.privatize([0, 1, 2] * 20, rng=dn.simulation(3)))
     with pytest.raises(dn.ParameterError, match=r"rank 2, below the 3 answers.*fit"):
         m.estimate(tally)
+    with pytest.raises(dn.ParameterError, match=r"rank 2, below the 3 answers.*fit"):
+        dn.study([m], data="zipf", n=60, runs=1)
     assert m.fit(tally).value.sum() == pytest.approx(1)
 
 

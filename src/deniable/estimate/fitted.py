@@ -121,7 +121,8 @@ def _tangent_inverse(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     centred = matrix - matrix.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh((centred + centred.T) / 2)
-    seen = values > values[-1] * k * np.finfo(np.float64).eps
+    rounding = max(values[-1], 4 * float(np.abs(matrix).max())) * k * np.finfo(np.float64).eps  # of all its entries
+    seen = values > rounding
     kept = vectors[:, seen]
     blind = vectors[:, ~seen]
     hidden = (blind**2).sum(axis=1) - 1 / k  # the constant vector is never seen and is no direction

@@ -237,7 +237,7 @@ def _refuse_leak(found: Rows, names: Sequence[str]) -> None:
                 f"this matrix rules answers out: {found.name(y)} has the chance {float(column[x]):g} for {names[x]} "
                 f"and 0 for {names[z]}: a report of it shows for certain that the answer is not {names[z]}.",
                 "No epsilon allows that. Give every answer a chance in this column; or, if it is meant, say which "
-                'pairs have no limit: promise=dn.promise(budgets=[[0, 1], ["inf", 0]]).',
+                'pairs have no limit, in a promise: dn.promise(budgets=[[0, 1], ["inf", 0]]).',
             )
 
 

@@ -16,6 +16,8 @@ __all__ = ["read_matrix"]
 
 _BYTES = 1 << 24
 """The largest file that is read: more entries than a table may have."""
+_APART = {";": "semicolons between them", "\t": "tabs between them"}
+"""What other programs write between cells."""
 _SHAPE = 'For example a .csv with the lines 0.75,0.25 and 0.25,0.75, or {"matrix": [[3, 1], [1, 3]], "labels": [..]}.'
 
 
@@ -60,6 +62,8 @@ def _of_csv(text: str) -> Chances:
         lines = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
     except csv.Error as error:
         raise FormatError(f"it is not CSV: {error}.", _SHAPE) from error
+    apart = next((sign for sign in _APART if sign in text and all(len(row) == 1 for row in lines)), None)
+    require(apart is None, "cells", InWords(_APART.get(apart or "", "")), "separated by commas", _SHAPE)
     above = not any(map(_is_number, lines[0][1:])) and len(lines[0]) > 1
     head, body = (lines[0], lines[1:]) if above else (None, lines)
     beside = bool(body) and all(row and not _is_number(row[0]) for row in body)

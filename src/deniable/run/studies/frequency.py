@@ -58,7 +58,8 @@ def simulate(
         known = "column" in INPUTS[m.takes].columns
         hint = "Use m.privatize(...) in Python, or `deniable reproduce`."
         require(known, "mechanism", m.name, f"one for single values; this one takes {m.takes}", hint)
-        predicted = float(m.effective(population.n)["mse"])
+        closed = m.effective(population.n).get("mse")  # where there is none, the first estimate says why
+        predicted = None if closed is None else float(closed)
     found = repeated(lambda rng: _run(m, population, rng, level, project), root, runs, progress, only)
     mse, projected, largest, coverage = np.array([numbers for numbers, _ in found]).T
     measured = {
