@@ -79,9 +79,12 @@ test("words deal the parts that the vectors say, and reports of parts are framed
 });
 
 test("designs of parts are read by themselves: the same words, and the same reports", () => {
-  for (const { about, design, harmless, epsilon, text, several, unread, width, reports } of FILES.dealt.good) {
+  for (const { about, design, harmless, epsilon, text, several, exact, unread, width, reports } of FILES.dealt.good) {
     const found = explain(design);
-    assert.deepEqual([found.epsilon, found.text, found.over(12).text, found.unread], [epsilon, text, several, unread], about);
+    const twelve = found.over(12);
+    assert.deepEqual([found.epsilon, found.text, twelve.text, found.unread], [epsilon, text, several, unread], about);
+    const written = (/** @type {any} */ ratio) => `${reduced(ratio).top}/${reduced(ratio).bottom}`;
+    assert.deepEqual([twelve.ratio, twelve.sure, twelve.named].map(written), exact, about);
     for (const agreed of [found.harmless, harmless]) {
       const device = new Device(design, { harmless: agreed });
       assert.deepEqual([device.kernel.width, device.epsilon, `${device.explain()}`], [width, design.epsilon, text], about);
@@ -93,6 +96,11 @@ test("designs of parts are read by themselves: the same words, and the same repo
     }
   }
   assert.ok(FILES.dealt.good.length > 7);
+});
+
+test("a label is named in a sentence as the vectors say", () => {
+  for (const { label, told, design } of FILES.texts.named) assert.equal(explain(design).text.split("\n").at(-1), told, label);
+  assert.ok(FILES.texts.named.length > 25);
 });
 
 test("the hash of items and seeds, step by step", () => {
