@@ -5,7 +5,7 @@ import { test } from "node:test";
 import "../src/index.js";
 import { amountOf } from "../src/amounts.js";
 import { parse } from "../src/canonical.js";
-import { kernelFrom, readDocument } from "../src/designs.js";
+import { kernelFrom, readDocument, readDomain } from "../src/designs.js";
 import { WORD } from "../src/exact.js";
 import { general } from "../src/parts.js";
 import { ReplayWords } from "../src/replay.js";
@@ -121,4 +121,34 @@ test("numbers in terms are written as every client writes them", () => {
   const counts = (/** @type {string} */ none) => `No answer, or one that the question does not have, counts as ${none}.`;
   const many = [9007199254740994, 1e16].map((none) => task({ design: wide, epsilon: design.epsilon, budget: 8, questions: [[question({ none })]] }));
   assert.deepEqual([few, ...many].map(told), ["1", "9007199254740994.0", "1e+16"].map(counts));
+});
+
+test("a list has at most 64 kernels", () => {
+  const coin = { kind: "response", k: "2", keep: HALF };
+  const dealt = (/** @type {number} */ count) => kernelFrom({ kind: "dealt", parts: Array(count).fill(coin), shares: Array(count).fill("1") });
+  assert.equal(dealt(64).parts.length, 64);
+  assert.throws(() => dealt(65), { kind: "FormatError", message: /at most 64 kernels, got 65/ });
+});
+
+test("a field of two points has no blocks", () => {
+  const two = { kind: "affine", k: "2", q: "2", m: "1", j: "0", zero: "1", g: "1", keep: HALF };
+  assert.throws(() => kernelFrom(two), { kind: "ParameterError", message: /q must be an integer from 3/ });
+  assert.equal(kernelFrom({ ...two, q: "3", g: "2" }).points, 1n);
+});
+
+test("what is no number is no answer, whether numbers are clipped or not", () => {
+  const grid = { interval: [0, 1], points: 4, layout: "midpoints" };
+  const codes = { interval: [0, 1], codes: [0, 0.25, 0.5, 1] };
+  for (const [form, domain] of [grid, codes].flatMap((each) => [true, false].map((clip) => [each === grid ? "interval" : "codes", { ...each, clip }]))) {
+    const { index } = readDomain(domain, 4n, "grr");
+    for (const odd of [NaN, undefined, null, "0.5", true, [0.5], 1n]) assert.throws(() => index(odd), { kind: "ParameterError" }, `${form} ${String(odd)}`);
+    for (const [far, place] of [[-Infinity, 0], [-1, 0], [2, 3], [Infinity, 3]]) {
+      if (domain.clip) assert.equal(index(far), place);
+      else assert.throws(() => index(far), { kind: "ParameterError" });
+    }
+    assert.deepEqual([0, 1].map(index), [0, 3]);
+  }
+  const circle = readDomain({ circle: [0, 1], points: 4 }, 4n, "arc");
+  for (const odd of [NaN, null, -0.1, 1.1, "0"]) assert.throws(() => circle.index(odd), { kind: "ParameterError" });
+  assert.deepEqual([0, 0.125, 0.5, 0.875, 1].map(circle.index), [0, 1, 2, 0, 0]);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -220,6 +221,58 @@ test("the earliest and the latest moments are those that are said: a second befo
   };
   assert.deepEqual(moments(0), [DAY / 2, 10 * minute, 10 * minute, 10 * minute, 0, 0, 0, -second]);
   assert.deepEqual(moments(255), [DAY - second, 70 * minute, HOUR - second, 10 * minute, 10 * minute - second, 5 * minute - second, 0, -second]);
+});
+
+test("a later window is opened at its moment and not before, and is planned until then", async () => {
+  const store = new FastStore();
+  const { clock, ledger } = made({}, store);
+  const collector = new Collector();
+  const flush = () => ledger.flush(null, { fetch: collector.fetch, due: true });
+  const planned = async () => (await ledger.overview()).counts.planned;
+  await ledger.take(FIXED, { url: LOCAL });
+  clock.now += HOUR;
+  await flush();
+  clock.now = Date.parse("2026-11-17T00:00:00Z");
+  assert.equal(await planned(), 0);
+  await flush();
+  const { due } = store.state.course[FIXED.id];
+  for (const [now, sent, waits] of [[due - 1, 1, 1], [due, 2, 0]]) {
+    clock.now = now;
+    await flush();
+    assert.deepEqual([collector.requests.length, await planned()], [sent, waits], `${now - due}`);
+  }
+});
+
+test("a place is over a year after it began, to the millisecond", async () => {
+  const { clock, ledger } = made();
+  await ledger.take(task());
+  const over = async () => (await ledger.overview()).places[0].over;
+  clock.now += 4 * 7_889_400_000 - 1;
+  assert.equal(await over(), false);
+  clock.now += 1;
+  assert.equal(await over(), true);
+});
+
+test("only what is named whole is forgotten", async () => {
+  const { store, ledger } = made();
+  await ledger.take(task());
+  const [{ id, questions: [{ key }] }, before] = [task(), store.text];
+  for (const part of [key.slice(0, 60), "", id]) await assert.rejects(ledger.forget(null, { question: part }), { kind: "ParameterError" });
+  for (const part of [id.slice(0, 60), "", key]) await assert.rejects(ledger.forget(part), { kind: "ParameterError" });
+  assert.equal(store.text, before);
+  assert.equal(await ledger.forget(null, { question: key }), 2);
+});
+
+test("a lock whose process is no more is taken, also if another one has its number now", { skip: process.platform !== "linux" }, async (t) => {
+  const path = join(folder(t), "ledger");
+  const seen = () => new Ledger(path, { patience: 0 }).overview();
+  const stat = (/** @type {number} */ pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ")[19];
+  const own = { pid: process.pid, host: hostname(), boot: readFileSync("/proc/sys/kernel/random/boot_id", "utf8"), space: readlinkSync("/proc/self/ns/pid"), start: stat(process.pid) };
+  for (const [changes, free] of /** @type {[any, boolean][]} */ ([[{}, false], [{ start: "1" }, true], [{ pid: 2 ** 22 + 1 }, true], [{ boot: "another" }, false]])) {
+    writeFileSync(`${path}.lock`, JSON.stringify({ ...own, nonce: "x", ...changes }));
+    if (free) await seen();
+    else await assert.rejects(seen(), { kind: "LedgerError", message: /in use by another program/ });
+  }
 });
 
 test("a secret may be wiped by whoever gave it", async () => {
