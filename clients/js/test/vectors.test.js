@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
-import { bitsWidth, expLow, packBits, packInt, uintWidth } from "../src/exact.js";
+import { Ratio, bitsWidth, expLow, packBits, packInt, uintWidth } from "../src/exact.js";
 import { reduced } from "../src/explain.js";
 import { bucket, hash32, mix32, split64 } from "../src/hashing.js";
 import { Device, ReplayWords, explain } from "../src/index.js";
+import { logUpper } from "../src/logarithms.js";
 import { FORMS, KERNELS, checkPromise, kernelFrom } from "../src/designs.js";
 import { kernelTo } from "../src/kernels/utility_forms.js";
 
@@ -139,6 +140,14 @@ test("promises are judged as the vectors say, bounds of e^epsilon are the same n
     else assert.throws(check, refusal("PrivacyError"));
   }
   assert.ok(judged.true === judged.false && judged.true >= 12);
+});
+
+test("logarithms are rounded up to the same floats", () => {
+  for (const { ratio, log } of FILES.promise.logs) {
+    const [top, bottom] = ratio.map(BigInt);
+    assert.equal(logUpper(new Ratio(top, bottom)), log, `${log}`);
+  }
+  assert.ok(FILES.promise.logs.length > 20);
 });
 
 test("the grammar is the one that all clients share", () => {
