@@ -152,3 +152,15 @@ test("what is no number is no answer, whether numbers are clipped or not", () =>
   for (const odd of [NaN, null, -0.1, 1.1, "0"]) assert.throws(() => circle.index(odd), { kind: "ParameterError" });
   assert.deepEqual([0, 0.125, 0.5, 0.875, 1].map(circle.index), [0, 1, 2, 0, 0]);
 });
+
+test("of lists of options those count that name each once and no more than are allowed", () => {
+  const all = [[], ...[0, 1, 2].flatMap((a) => [[a], ...[0, 1, 2].flatMap((b) => [[a, b], ...[0, 1, 2].map((c) => [a, b, c])])])];
+  const { index } = readDomain({ ticks: 3, most: 2 }, 7n, "several");
+  const numbers = [];
+  for (const list of all) {
+    if (new Set(list).size === list.length && list.length <= 2) numbers.push(index(list));
+    else assert.throws(() => index(list), { kind: "ParameterError" }, `${list}`);
+  }
+  assert.deepEqual(numbers, [0, 1, 4, 5, 2, 4, 6, 3, 5, 6]);
+  for (const odd of [[3], [-1], ["0"], [0, 1, 2, 0], "01", null, 0]) assert.throws(() => index(odd), { kind: "ParameterError" });
+});
