@@ -32,6 +32,14 @@ test("documents are so deep and no deeper", () => {
   }
 });
 
+test("documents are measured in bytes, whether they are bytes or a text", () => {
+  const text = '{"a":"\u00e9"}'; // 9 signs in 10 bytes
+  for (const data of [text, new TextEncoder().encode(text)]) {
+    assert.equal(parse(data, "it", 10).a, "\u00e9");
+    assert.throws(() => parse(data, "it", 9), { kind: "FormatError", message: "it has more than 9 bytes." });
+  }
+});
+
 test("numbers have an exponent above 12 digits and below four zeros", () => {
   assert.equal(general(1e11), "100000000000");
   assert.equal(general(1e12), "1e+12");
@@ -163,4 +171,15 @@ test("of lists of options those count that name each once and no more than are a
   }
   assert.deepEqual(numbers, [0, 1, 4, 5, 2, 4, 6, 3, 5, 6]);
   for (const odd of [[3], [-1], ["0"], [0, 1, 2, 0], "01", null, 0]) assert.throws(() => index(odd), { kind: "ParameterError" });
+});
+
+test("a random answer for none is any protected one, wherever they are, each for as many words", () => {
+  const sensitive = [0, 1, 3, 4, 5, 6];
+  const params = { base: { mechanism: "grr", params: {} }, sensitive, theta: 0.5, form: "null" };
+  const base = [{ kind: "response", k: "3", keep: HALF }];
+  const kernel = { kind: "utility", k: "6", sensitive: sensitive.map(String), base, plain: `${WORD / 4n}`, attach: "0", blind: "1" };
+  const design = { mechanism: "urr", version: 1, epsilon: 2, domain: { k: 6 }, params, kernel };
+  const [asked] = task({ design, epsilon: 2, budget: 2, questions: [[question({ none: null })]] }).questions;
+  const drawn = (/** @type {bigint} */ word) => asked.answer(asked.agreed(), undefined, new ReplayWords([word])).answer;
+  assert.deepEqual([0n, 1n, 2n, 3n, 4n, 5n].map((i) => drawn(((2n * i + 1n) * WORD) / 12n)), [0, 0, 3, 3, 5, 5]);
 });
