@@ -104,7 +104,8 @@ def dealt_vectors(recorded: Callable[..., Any], leaking: Callable[[dict[str, Any
     text = "words are used in order; a value has an input for each part; each report is bytes in hexadecimal; "
     text += "deals: the part that words draw; frames: a part's report as one of the whole; "
     text += "leaks: the same kernel with a larger ratio, to be refused; good: designs of parts, with what is told of "
-    text += "one report and of several, and reports of a person's values; refused: designs that are none, or leak"
+    text += "one report and of several (exact: their ratio, how sure of an answer they make, how often one is named), "
+    text += "and reports of a person's values; refused: designs that are none, or leak"
     text += "; tasks: to be refused, since a question asks for one part"
     made = {"about": text, "cases": cases, "good": list(good_designs(recorded)), "refused": list(refused_designs())}
     return made | {"tasks": list(refused_tasks())}
@@ -164,7 +165,9 @@ def good_designs(recorded: Callable[..., Any]) -> Iterator[dict[str, Any]]:
                 report = device.report(value, words)
                 used = [f"{each:016x}" for each in words.used]
                 reports.append({"value": value, "words": used, "report": report.hex()})
-        told = {"epsilon": found.epsilon, "text": found.text, "several": found.over(12).text, "unread": found.unread}
+        twelve = found.over(12)
+        told = {"epsilon": found.epsilon, "text": found.text, "several": twelve.text, "unread": found.unread}
+        told["exact"] = [f"{each.numerator}/{each.denominator}" for each in (twelve.ratio, twelve.sure, twelve.named)]
         about = ", ".join(names)
         yield {"about": about, "harmless": harmless, "design": design, **told, "width": device.kernel.width} | {
             "reports": reports

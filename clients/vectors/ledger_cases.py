@@ -179,6 +179,10 @@ SEQUENCES: dict[str, tuple[Case, list[Case]]] = {
     ),
     "every window costs once": ({}, [step("two", 1, day) for day in ("2026-11-16", "2026-11-16", "2026-11-17")]),
     "windows are reserved as a whole": ({}, [take("large"), take("two"), take("reworded"), take("one")]),
+    "what was missed does not stay reserved": (
+        {"collector": 9},
+        [*(take("large", f"2026-11-{day}") for day in (16, 18)), take("third", "2026-11-16")],
+    ),
     "what is left of a task that began": ({}, [take("large", "2026-11-17")]),
     "the same question at the same time": ({}, [take("one"), take("again"), take("reworded"), take("third")]),
     "tenths add up exactly": ({"collector": 0.3}, [take("tenths"), take("one")]),
@@ -197,6 +201,18 @@ SEQUENCES: dict[str, tuple[Case, list[Case]]] = {
     "more for one collector": (
         {},
         [take("large"), allow(task="large", epsilon=1), take("large"), take("other"), take("reworded")],
+    ),
+    "what cannot be allowed": (
+        {"places": 0},
+        [
+            allow(epsilon=1),
+            allow(task="large"),
+            *(allow(places=places) for places in (-1, 1001, 0.5)),
+            *(allow(task="large", epsilon=epsilon) for epsilon in (-1, 1000.5)),
+            allow(places=1000),
+            allow(task="large", epsilon=1000),
+            allow(),
+        ],
     ),
     "no limits at all": ({"collector": 0}, [take("one")]),
     "withdrawn": (

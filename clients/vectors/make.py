@@ -16,7 +16,7 @@ from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
 
-from deniable_client.exact import exp_bounds
+from deniable_client.exact import exp_bounds, log_upper
 from deniable_client.grammar import FORMS
 from deniable_client.hashing import bucket, expand, hash32, mix32, split64
 from deniable_client.kernels import (
@@ -195,7 +195,27 @@ def promise_vectors() -> dict[str, Any]:
         low, high = (bound.as_integer_ratio() for bound in exp_bounds(epsilon))
         bounds = {"low": [str(v) for v in low], "high": [str(v) for v in high]}
         cases.append({"epsilon": epsilon, "bounds": bounds})
-    return {"about": "accept: the exact ratio is at most the lower bound of e^epsilon", "cases": cases}
+    about = (
+        "accept: the exact ratio is at most the lower bound of e^epsilon; logs: ratios and their logarithms, rounded up"
+    )
+    return {"about": about, "cases": cases, "logs": list(logarithms())}
+
+
+def logarithms() -> Iterator[dict[str, Any]]:
+    """Ratios at the ends of what is worked out in different ways, and a little beyond each."""
+    most = exp_bounds(700.0)[0]
+    ends = [
+        Fraction(1),
+        1 + Fraction(1, 1 << 100),
+        Fraction(3),
+        Fraction(10**300, 7),
+        exp_bounds(1.5)[0],
+        most,
+        most**2,
+    ]
+    for end in ends:
+        for ratio in (end, end * (1 + Fraction(1, 3 << 100)), end * (1 + Fraction(1, 1 << 52))):
+            yield {"ratio": [str(part) for part in ratio.as_integer_ratio()], "log": log_upper(ratio)}
 
 
 def keyvalue_kernels() -> list[tuple[float, Pairs]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from deniable_client.device import explain
 from deniable_client.texts import label_key, labels_fault, printable, quoted, text_fault
 from deniable_client.texts.unicode import STRAY, classes_of, settled
 
@@ -133,6 +134,25 @@ LABELS = [
 ]
 
 
+NAMED = [
+    "don't",
+    'it is "so"',
+    'it\'s "so"',
+    "back\\slash",
+    *(f"a\u00a0{chr(code)}" for code in (0x7E, 0xA1, 0xFF, 0x100, 0x2460, 0xFFE6, 0x10000, 0x1F600)),
+    'it\'s\u00a0"so" \\',
+]
+"""Labels whose signs are written out where one beside them cannot be seen."""
+
+
+def named(label: str) -> Case:
+    """What a person reads of a label that no answer counts as."""
+    domain = {"labels": [label, "another one"], "missing": label}
+    kernel = {"kind": "response", "k": "2", "keep": "13485650502877570762"}
+    design = {"mechanism": "grr", "version": 1, "epsilon": 1, "domain": domain, "params": {}, "kernel": kernel}
+    return {"label": label, "told": explain(design).text.splitlines()[-1], "design": design}
+
+
 def alphabet() -> Case:
     """Hashes over all code points: how they are printed, and what those that may be shown look like."""
     codes = range(0x110000)
@@ -156,6 +176,7 @@ def texts_vectors() -> Case:
         "what is wrong with a text (fault: of one line, prose: as a question), and how it is quoted; what is wrong "
         "with labels of one question, and what each looks like; alphabet: hashes (SHA-256, UTF-8) over all code points "
         "after the letter a: as they are printed, and, for those that may be shown, one on a line, what they look "
-        "like, also in lower case"
+        "like, also in lower case; named: what is told of a label that no answer counts as"
     )
-    return {"about": about, "alphabet": alphabet(), "texts": texts, "labels": labels}
+    shown = [named(text) for text in (*(text for text in TEXTS if not text_fault(text)), *NAMED)]
+    return {"about": about, "alphabet": alphabet(), "texts": texts, "labels": labels, "named": shown}

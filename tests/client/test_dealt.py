@@ -163,7 +163,9 @@ def test_values_parts_and_reports_are_checked() -> None:
 def test_a_design_of_parts_is_read_by_itself(case: dict[str, Any]) -> None:
     found = explain(case["design"])
     assert (found.epsilon, found.text, found.unread) == (case["epsilon"], case["text"], case["unread"])
-    assert found.over(12).text == case["several"]
+    twelve = found.over(12)
+    assert twelve.text == case["several"]
+    assert [Fraction(each) for each in case["exact"]] == [twelve.ratio, twelve.sure, twelve.named]
     assert found.ratio == max(part.ratio for part in found.parts)
     assert [part.design.name for part in found.parts] == [part["mechanism"] for part in case["design"]["parts"]]
     for harmless in (found.harmless, case["harmless"]):

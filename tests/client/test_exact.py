@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from deniable_client.exact import (
     two_level_ratio,
     unary_ratio,
 )
+from tasks import vectors
 
 PRECISE = Context(prec=800)
 EPSILONS = [0.01, 0.1, 0.25, 0.5, math.log(3), 1.0, 1.5, 2.0, math.log(10), 3.0, 4.0, 6.0, 8.0, 10.0, 12.0]
@@ -87,6 +89,11 @@ def test_log_upper_is_safe_where_floats_end(ratio: Fraction) -> None:
     else:
         assert found == pytest.approx(400 * math.log(10), rel=1e-15)
         assert Fraction(found) >= independent_log(ratio)
+
+
+@pytest.mark.parametrize("case", vectors("promise")["logs"], ids=lambda case: repr(case["log"]))
+def test_log_upper_is_what_the_vectors_say(case: dict[str, Any]) -> None:
+    assert log_upper(Fraction(*map(int, case["ratio"]))) == case["log"]
 
 
 def test_log_upper_of_one_is_zero() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 
 from deniable_client.errors import FormatError, ParameterError
 from deniable_client.exact import exp_bounds
 from deniable_client.hashing import bucket
-from deniable_client.kernels import KERNELS, Hashing, Kernel, Response, Subset, Unary, kernel_from, kernel_to
+from deniable_client.kernels import KERNELS, Hashing, Kernel, Response, Subset, Unary, Windows, kernel_from, kernel_to
 from deniable_client.packing import unpack_bits
 from deniable_client.words import ReplayWords
 from tiers import every
@@ -134,6 +135,12 @@ def test_documents_that_do_not_fit_are_refused(document: dict[str, object], mess
         kernel_from(document)
 
 
+def windows(**changes: Any) -> Windows:
+    """Four cells of two points, or something else in place of a part."""
+    given: dict[str, Any] = {"k": 7, "circle": 8, "widths": (2,), "shifts": (2,), "shares": (1,), "sizes": (3,)}
+    return Windows(**(given | {"keeps": (1 << 63,)} | changes))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -146,9 +153,20 @@ def test_documents_that_do_not_fit_are_refused(document: dict[str, object], mess
         (lambda: Unary(5, 9, 9), "flip must be less than keep, got 9"),
         (lambda: Hashing(5, 1, 9), "g must be an integer from 2"),
         (lambda: Hashing(5, 2**32, 9), "g must be an integer from 2"),
+        (lambda: windows(sizes=(4,)), "size must be an integer from 1 to 3, got 4"),
+        (lambda: windows(sizes=(0,)), "size must be an integer from 1 to 3, got 0"),
+        (lambda: windows(shifts=(3,)), "number of shifts must be an integer from 1 to 2, got 3"),
+        (lambda: windows(shifts=(0,)), "number of shifts must be an integer from 1 to 2, got 0"),
+        (lambda: windows(shares=(0,)), "share must be an integer from 1 to"),
+        (lambda: windows(shares=(2**64 + 1,)), "share must be an integer from 1 to"),
+        (lambda: windows(widths=(3,)), "width must be a divisor of the circle's 8 points, got 3"),
+        (lambda: windows(widths=(8,)), "width must be an integer from 1 to 6, got 8"),
+        (lambda: windows(circle=6), "circle must be an integer from 7 to"),
+        (lambda: windows(keeps=()), "keeps must be 1 numbers, one for each width"),
     ],
 )
 def test_impossible_kernels_are_refused(make: object, message: str) -> None:
+    assert windows().words == 6
     with pytest.raises(ParameterError, match=message):
         make()  # type: ignore[operator]
 

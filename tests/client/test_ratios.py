@@ -120,8 +120,15 @@ def window(rng: random.Random, k: int = 3) -> Window:
 
 
 def lattice(rng: random.Random) -> Lattice:
-    """Two estimates of either sign; the inner ones, or one of them, may have a weight of its own in the middle."""
+    """Two estimates of either sign; the inner ones, or one of them, may have a weight of its own in the middle.
+
+    Or one of either sign and 0 between them, which all rows favour, or give a weight of its own: its least is nowhere.
+    """
     slight = threshold(rng) // 4 + 1
+    if rng.random() < 0.3:
+        mid = WORD // 2 - slight
+        rows = rng.choice([((0, 2), (1, 3)), ((0, 1, 1, mid), (2, 3, 1, mid))])
+        return Lattice(7, (0, 6), (0, 2, 4), (slight, 1, slight), (WORD // 2, mid, WORD // 2), rows)
     least, most = (slight, slight, slight, slight), (WORD // 2 - slight,) * 4
     rows = ((0, 2), rng.choice([(1, 3), (1, 3, 1, most[1]), (0, 0, 1, most[1], 2, most[2])]), (2, 4))
     return Lattice(7, (0, 3, 6), (0, 1, 3, 4), least, most, rows)

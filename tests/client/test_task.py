@@ -19,7 +19,7 @@ from deniable_client.canonical import canonical
 from deniable_client.questions import amount_of
 from deniable_client.signing import verify
 from deniable_client.task import NOT_TOLD, seal, signed_part
-from tasks import GRR, document, loaded, sealed, vectors
+from tasks import GRR, asked, document, loaded, sealed, vectors
 
 FILE = vectors("tasks")
 
@@ -276,6 +276,20 @@ def test_the_answer_for_no_answer_is_what_a_device_reports() -> None:
     assert question.device().answer(question.value("never")) == question.device().answer(object()) == 0
     pairs = Task.load(second("pairs for no answer")).questions[0]
     assert pairs.device().answer("nothing") == pairs.device().answer([[1, -0.25]])
+
+
+def test_a_random_answer_for_none_is_any_protected_one_wherever_they_are() -> None:
+    """Between the answers that a report may name, before and after them; each for as many words."""
+    base = {"kind": "response", "k": "3", "keep": str(1 << 63)}
+    kernel = {"kind": "utility", "k": "6", "sensitive": ["0", "1", "3", "4", "5", "6"], "base": [base]}
+    params = {"base": {"mechanism": "grr", "params": {}}, "sensitive": [0, 1, 3, 4, 5, 6], "theta": 0.5, "form": "null"}
+    design = {"mechanism": "urr", "version": 1, "epsilon": 2, "domain": {"k": 6}, "params": params}
+    design["kernel"] = kernel | {"plain": str(1 << 62), "attach": "0", "blind": "1"}
+    made = asked(design=design, epsilon=2, questions=[[{"name": "q", "text": "?", "none": None}]])
+    question = Task.load(made).questions[0]
+    device = question.device([1, 2, 4])
+    words = [((2 * i + 1) << 64) // 12 for i in range(6)]
+    assert [question.nothing(device, ReplayWords([word])) for word in words] == [0, 0, 3, 3, 5, 5]
 
 
 def test_strata_that_are_left_out_are_not_told() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import time
 import unicodedata
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deniable_client import texts
+from deniable_client import explain, texts
 from deniable_client.texts import LABEL_MAX, LABELS_MAX, label_key, labels_fault, printable, quoted, text_fault, unicode
 from deniable_client.texts.confusables import CLASSES
 
@@ -31,6 +32,15 @@ def test_texts_of_the_vectors(case: dict[str, Any]) -> None:
 def test_labels_of_the_vectors(case: dict[str, Any]) -> None:
     assert labels_fault(case["labels"]) == case["fault"]
     assert list(map(label_key, case["labels"])) == case["keys"]
+
+
+@pytest.mark.parametrize("case", VECTORS["named"], ids=lambda case: ascii(case["label"])[:30])
+def test_labels_are_named_as_the_vectors_say(case: dict[str, Any]) -> None:
+    told = explain(case["design"]).text.splitlines()[-1]
+    assert told == case["told"]
+    shown = told.removeprefix("If you leave the answer empty, that is reported as ").removesuffix(".")
+    assert ast.literal_eval(shown) == case["label"]
+    assert told.isprintable()
 
 
 def test_the_vectors_have_both_kinds() -> None:

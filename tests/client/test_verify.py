@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+import math
 import os
+import struct
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -17,6 +22,7 @@ import pytest
 
 import deniable as dn
 from deniable_client.checking import changes, verify, verify_place, verify_places
+from deniable_client.checking.binary import read_binary
 from deniable_client.command import main
 from deniable_client.errors import FormatError, ParameterError
 from tasks import GRR, asked, document, sealed
@@ -83,6 +89,71 @@ def test_report_and_tally_files(kind: str) -> None:
     assert not verify(data + b"x").holds
 
 
+@pytest.mark.parametrize("kind", ["reports", "tally"])
+def test_no_bit_of_a_file_can_be_changed(kind: str) -> None:
+    """All files that differ in one bit from a small one, all that end too early, and what is longer by a byte."""
+    reports = SS.privatize(["a", "b", "c"], rng=dn.simulation(1))
+    data = dn.dump(reports) if kind == "reports" else dn.dump(SS.tally(reports))
+    magic = data[:4]
+    assert read_binary(magic, io.BytesIO(data[4:])).n == 3
+    for place in range(32, 8 * len(data)):
+        changed = bytearray(data)
+        changed[place // 8] ^= 1 << place % 8
+        with pytest.raises(FormatError):
+            read_binary(magic, io.BytesIO(changed[4:]))
+    for other in (*(data[:end] for end in range(4, len(data))), data + b"\0"):
+        with pytest.raises(FormatError):
+            read_binary(magic, io.BytesIO(other[4:]))
+
+
+def packed(header: dict[str, Any], rest: bytes) -> bytes:
+    """A file behind its first four bytes, whose header fits its check sum."""
+    text = json.dumps(header).encode()
+    return b"\x01" + struct.pack("<I", len(text)) + text + struct.pack("<I", zlib.crc32(text)) + rest
+
+
+def test_counts_of_a_file_are_those_of_what_is_in_it() -> None:
+    """Check sums that fit do not help: what a block, an end mark or a cell says is counted again."""
+    head = {"design": {}, "simulated": False}
+    fields = head | {"fields": [["a", "u", 1], ["b", "u", 2]]}
+
+    def block(n: int, data: bytes) -> bytes:
+        return struct.pack("<II", n, zlib.crc32(data)) + data
+
+    def end(total: int, crc: int = 0) -> bytes:
+        return struct.pack("<IIQ", 0, crc, total)
+
+    both = block(2, b"abcdef") + block(1, b"xyz")
+    assert read_binary(b"DNRP", io.BytesIO(packed(fields, both + end(3)))).n == 3
+    for rest in (both + end(2), both + end(3, 1), both[:-1] + end(3), block((1 << 30) // 3 + 1, b"") + end(0)):
+        with pytest.raises(FormatError):
+            read_binary(b"DNRP", io.BytesIO(packed(fields, rest)))
+    for odd in ([], [["a", "u"]], [["a", "u", 0]], [["a", "u", True]], [["a", "u", 1 << 32]], [[1, "u", 1]], "a", None):
+        with pytest.raises(FormatError, match="fields are not well formed"):
+            read_binary(b"DNRP", io.BytesIO(packed(head | {"fields": odd}, end(0))))
+
+    def tally(cells: Any, *counts: int) -> Any:
+        data = struct.pack(f"<{len(counts)}q", *counts)
+        rest = data + struct.pack("<I", zlib.crc32(data))
+        return read_binary(b"DNTL", io.BytesIO(packed(head | {"cells": cells}, rest))).n
+
+    assert tally([["x", [2]], ["n", [2]], ["y", [1, 1]]], 5, 6, 3, 4, 9) == 7
+    assert tally([["n", [0]]]) == 0
+    for cells, counts in (
+        ([["x", [1]]], [1]),
+        ([["n", [1]]], [-1]),
+        ([["n", [2]]], [5, -1]),
+        ([], []),
+        ([["n", [1 << 22, 2]], ["m", [1]]], []),
+        ([["n", [1, 1, 1]]], [1]),
+        ([["n", [-1]]], []),
+        ([["n", [True]]], [1]),
+        ([["n", 1]], [1]),
+    ):
+        with pytest.raises(FormatError, match=r"cells|fewer than no|needs the cell n"):
+            tally(cells, *counts)
+
+
 def test_no_more_is_read_than_a_file_may_have() -> None:
     huge = verify(b"DNRP\x01\xff\xff\xff\xff")
     assert not huge.holds
@@ -109,6 +180,52 @@ def test_certificates_agree_with_themselves() -> None:
     for huge in ("1e999999999", "1E+99999", "1" * 5000, "1_0", "3 / 2", "inf"):  # a few bytes that fill the memory
         found = verify(json.dumps({**made, "ratio": huge}).encode())
         assert "ratio of a certificate must be a fraction" in found.lines[1], huge
+
+
+def released() -> dict[str, Any]:
+    """What a collector publishes of a window, with one question whose number of reports is too small."""
+    data = files()["tally"]
+    proved = {**verify(data).facts, "task": "0" * 64}
+    shown = {"question": "q", "state": "published", "reports": 120, "privacy": proved}
+    held = {"question": "r", "state": "withheld", "reports": 2, "why": "too few"}
+    shown["tally"] = base64.b64encode(data).decode()
+    return {"window": 0, "state": "closed", "task": "0" * 64, "reports": 122, "questions": [shown, held]}
+
+
+def test_every_number_of_a_release_is_held_against_its_tallies() -> None:
+    """Reports of each question and of all, what is certified, and the tally itself: each changed alone is noticed."""
+    made = released()
+    found = verify(json.dumps(made).encode())
+    assert (found.holds, found.facts) == (True, {"task": "0" * 64, "window": 0, "reports": 122})
+    assert [line.partition(":")[0] for line in found.lines[1:]] == ["'q'", "'r'"]
+    shown, held = made["questions"]
+    exact, ratio = shown["privacy"]["epsilon_exact"], shown["privacy"]["ratio"]
+    wrong = {
+        "mechanism": ["grr", None],
+        "epsilon": [1.5, None],
+        "epsilon_exact": [math.nextafter(exact, 2), math.nextafter(exact, 0), None],
+        "ratio": [f"1{ratio}", None],
+    }
+    changed = [shown | {"privacy": shown["privacy"] | {part: own}} for part, each in wrong.items() for own in each]
+    changed += [shown | {"privacy": None}, shown | {"reports": 121}, shown | {"reports": None}]
+    changed += [shown | {"tally": tally} for tally in (None, "!", base64.b64encode(files()["reports"]).decode())]
+    releases = [made | {"questions": [each, held]} for each in changed]
+    releases += [made | {"questions": [shown]}, made | {"questions": [shown, held | {"reports": 3}]}]
+    releases += [made | {"reports": total} for total in (120, 121, 123, None)]
+    releases += [made | {"questions": each} for each in ([shown, "r"], {"q": shown})]
+    for each in releases:
+        assert not verify(json.dumps(each).encode()).holds
+    without = {name: part for name, part in shown.items() if name != "tally"}
+    told = verify(json.dumps(made | {"questions": [without, held]}).encode())
+    assert (told.holds, "agrees with itself" in told.lines[1]) == (True, True)
+    for part in ("ratio", "epsilon", "epsilon_exact"):
+        lacking = {name: own for name, own in shown["privacy"].items() if name != part}
+        assert not verify(json.dumps(made | {"questions": [without | {"privacy": lacking}, held]}).encode()).holds
+    both = {"task": "0" * 64, "windows": [made, {"document": made}, {"window": 2, "state": "open"}]}
+    assert verify(json.dumps(both).encode()).facts == {"windows": 2}
+    both["windows"][1] = {"document": made | {"reports": 1}}  # type: ignore[index]
+    assert not verify(json.dumps(both).encode()).holds
+    assert not verify(json.dumps({"windows": [{"window": 2, "state": "open"}]}).encode()).holds
 
 
 def test_what_stands_beside_a_design_is_not_taken_for_verified() -> None:
@@ -149,6 +266,20 @@ def test_what_changed_between_two_tasks(tmp_path: Path) -> None:
         "e[1]: gone, it was {'f': 1}",
         "d: new, 4",
     ]
+
+
+def test_differences_are_told_up_to_sixty_and_ids_always() -> None:
+    """One by one; of more the number; what follows from the rest comes last and is not counted."""
+    before = {"id": "a", "signature": "b", **{f"x{i:02}": i for i in range(61)}}
+    for count in (59, 60, 61):
+        after = {"id": "c", "signature": "d", **{f"x{i:02}": i + (i < count) for i in range(61)}}
+        lines = [each["line"] for each in changes(before, after)]
+        more = ["and 1 more"] * (count > 60)
+        follows = [f"{name}: the content is another one" for name in ("id", "signature")]
+        assert lines == [*(f"x{i:02}: {i} became {i + 1}" for i in range(min(count, 60))), *more, *follows]
+    order, kinds = changes({"a": [1, 2]}, {"a": [2, 1]}), changes({"a": 1, "b": True}, {"a": 1.0, "b": 1})
+    assert [each["line"] for each in (*order, *kinds)] == ["a: another order", "a: 1 became 1.0", "b: True became 1"]
+    assert changes(before, before) == []
 
 
 def test_exit_codes_of_the_client(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,6 +338,10 @@ def test_addresses_are_fetched_within_limits() -> None:
     with served(replies) as at:
         assert verify_place(at + place).holds
         assert not verify_place(f"{at}/v1/tasks/{'0' * 64}").holds  # another task than was asked for
+        assert verify_places(at + place, f"{at}/v1/tasks/{'0' * 64}")[1:] == (
+            [verify_place(at + path).lines[0] for path in (place, f"/v1/tasks/{'0' * 64}")] + ["Nothing changed."],
+            False,
+        )
         for path in ("/elsewhere", "/large", "/none"):
             with pytest.raises(ParameterError):
                 verify_place(at + path)

@@ -250,6 +250,25 @@ def test_forget_and_export(run: Runner, place: Path) -> None:
     assert "Erased 0 entries" in run("forget", "--all")
 
 
+def test_a_task_is_forgotten_by_the_beginning_of_its_name_where_no_other_begins_so(run: Runner, tmp_path: Path) -> None:
+    (asks,) = asked()["questions"]
+    made: dict[str, Any] = {}
+    for number in range(17):  # two of seventeen begin alike
+        one = asked(**TODAY, questions=[[{**asks[0], "text": f"{number}?"}]])
+        other = made.setdefault(one["id"][0], one)
+        if other is not one:
+            break
+    for each in (one, other):
+        path = write(tmp_path)
+        path.write_text(json.dumps(each))
+        run("answer", path, "--none")
+    assert "has nothing about" in run("forget", "--task", one["id"][0], code=2)
+    assert run.json("status")["counts"]["waiting"] == 2
+    longer = next(i for i in range(64) if one["id"][i] != other["id"][i]) + 1
+    assert "Erased 2 entries" in run("forget", "--task", one["id"][:longer])
+    assert [each["task"] for each in run.json("status")["asked"]] == [other["id"]]
+
+
 def test_wrong_use_ends_with_2(run: Runner) -> None:
     for wrong in ([], ["dance"], ["show"], ["forget"]):
         with pytest.raises(SystemExit) as ended:

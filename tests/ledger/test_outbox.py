@@ -295,6 +295,10 @@ def test_what_was_forgotten_is_not_sent(ledger: Ledger, collector: Any) -> None:
         "https://example.org?q=1",
         "https://example.org#a",
         "https://example.org:port",
+        "https://example.org:0",
+        "https://example.org:65536",
+        f"https://{'a' * 64}.example",
+        "https://example.org/".ljust(2001, "a"),
         "https://exam\nple.org",
         "//example.org",
         "",
@@ -311,7 +315,16 @@ def test_reports_go_by_https_or_stay_on_this_machine(url: Any, ledger: Ledger) -
 
 
 @pytest.mark.parametrize(
-    "url", ["https://example.org/", "http://localhost:8080/x/", "http://[::1]:1", "http://127.0.0.1"]
+    "url",
+    [
+        "https://example.org/",
+        "http://localhost:8080/x/",
+        "http://[::1]:1",
+        "http://127.0.0.1",
+        "https://example.org:65535",
+        f"https://{'a' * 63}.example",
+        "https://example.org/".ljust(2000, "a"),
+    ],
 )
 def test_good_addresses(url: str) -> None:
     assert checked_url(url) == url.rstrip("/")

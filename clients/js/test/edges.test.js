@@ -5,7 +5,7 @@ import { test } from "node:test";
 import "../src/index.js";
 import { amountOf } from "../src/amounts.js";
 import { parse } from "../src/canonical.js";
-import { kernelFrom, readDocument } from "../src/designs.js";
+import { kernelFrom, readDocument, readDomain } from "../src/designs.js";
 import { WORD } from "../src/exact.js";
 import { general } from "../src/parts.js";
 import { ReplayWords } from "../src/replay.js";
@@ -29,6 +29,14 @@ test("documents are so deep and no deeper", () => {
   for (const nested of [mappings, lists]) {
     parse(nested(12));
     assert.throws(() => parse(nested(13)), { kind: "FormatError" });
+  }
+});
+
+test("documents are measured in bytes, whether they are bytes or a text", () => {
+  const text = '{"a":"\u00e9"}'; // 9 signs in 10 bytes
+  for (const data of [text, new TextEncoder().encode(text)]) {
+    assert.equal(parse(data, "it", 10).a, "\u00e9");
+    assert.throws(() => parse(data, "it", 9), { kind: "FormatError", message: "it has more than 9 bytes." });
   }
 });
 
@@ -121,4 +129,57 @@ test("numbers in terms are written as every client writes them", () => {
   const counts = (/** @type {string} */ none) => `No answer, or one that the question does not have, counts as ${none}.`;
   const many = [9007199254740994, 1e16].map((none) => task({ design: wide, epsilon: design.epsilon, budget: 8, questions: [[question({ none })]] }));
   assert.deepEqual([few, ...many].map(told), ["1", "9007199254740994.0", "1e+16"].map(counts));
+});
+
+test("a list has at most 64 kernels", () => {
+  const coin = { kind: "response", k: "2", keep: HALF };
+  const dealt = (/** @type {number} */ count) => kernelFrom({ kind: "dealt", parts: Array(count).fill(coin), shares: Array(count).fill("1") });
+  assert.equal(dealt(64).parts.length, 64);
+  assert.throws(() => dealt(65), { kind: "FormatError", message: /at most 64 kernels, got 65/ });
+});
+
+test("a field of two points has no blocks", () => {
+  const two = { kind: "affine", k: "2", q: "2", m: "1", j: "0", zero: "1", g: "1", keep: HALF };
+  assert.throws(() => kernelFrom(two), { kind: "ParameterError", message: /q must be an integer from 3/ });
+  assert.equal(kernelFrom({ ...two, q: "3", g: "2" }).points, 1n);
+});
+
+test("what is no number is no answer, whether numbers are clipped or not", () => {
+  const grid = { interval: [0, 1], points: 4, layout: "midpoints" };
+  const codes = { interval: [0, 1], codes: [0, 0.25, 0.5, 1] };
+  for (const [form, domain] of [grid, codes].flatMap((each) => [true, false].map((clip) => [each === grid ? "interval" : "codes", { ...each, clip }]))) {
+    const { index } = readDomain(domain, 4n, "grr");
+    for (const odd of [NaN, undefined, null, "0.5", true, [0.5], 1n]) assert.throws(() => index(odd), { kind: "ParameterError" }, `${form} ${String(odd)}`);
+    for (const [far, place] of [[-Infinity, 0], [-1, 0], [2, 3], [Infinity, 3]]) {
+      if (domain.clip) assert.equal(index(far), place);
+      else assert.throws(() => index(far), { kind: "ParameterError" });
+    }
+    assert.deepEqual([0, 1].map(index), [0, 3]);
+  }
+  const circle = readDomain({ circle: [0, 1], points: 4 }, 4n, "arc");
+  for (const odd of [NaN, null, -0.1, 1.1, "0"]) assert.throws(() => circle.index(odd), { kind: "ParameterError" });
+  assert.deepEqual([0, 0.125, 0.5, 0.875, 1].map(circle.index), [0, 1, 2, 0, 0]);
+});
+
+test("of lists of options those count that name each once and no more than are allowed", () => {
+  const all = [[], ...[0, 1, 2].flatMap((a) => [[a], ...[0, 1, 2].flatMap((b) => [[a, b], ...[0, 1, 2].map((c) => [a, b, c])])])];
+  const { index } = readDomain({ ticks: 3, most: 2 }, 7n, "several");
+  const numbers = [];
+  for (const list of all) {
+    if (new Set(list).size === list.length && list.length <= 2) numbers.push(index(list));
+    else assert.throws(() => index(list), { kind: "ParameterError" }, `${list}`);
+  }
+  assert.deepEqual(numbers, [0, 1, 4, 5, 2, 4, 6, 3, 5, 6]);
+  for (const odd of [[3], [-1], ["0"], [0, 1, 2, 0], "01", null, 0]) assert.throws(() => index(odd), { kind: "ParameterError" });
+});
+
+test("a random answer for none is any protected one, wherever they are, each for as many words", () => {
+  const sensitive = [0, 1, 3, 4, 5, 6];
+  const params = { base: { mechanism: "grr", params: {} }, sensitive, theta: 0.5, form: "null" };
+  const base = [{ kind: "response", k: "3", keep: HALF }];
+  const kernel = { kind: "utility", k: "6", sensitive: sensitive.map(String), base, plain: `${WORD / 4n}`, attach: "0", blind: "1" };
+  const design = { mechanism: "urr", version: 1, epsilon: 2, domain: { k: 6 }, params, kernel };
+  const [asked] = task({ design, epsilon: 2, budget: 2, questions: [[question({ none: null })]] }).questions;
+  const drawn = (/** @type {bigint} */ word) => asked.answer(asked.agreed(), undefined, new ReplayWords([word])).answer;
+  assert.deepEqual([0n, 1n, 2n, 3n, 4n, 5n].map((i) => drawn(((2n * i + 1n) * WORD) / 12n)), [0, 0, 3, 3, 5, 5]);
 });

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { webCrypto } from "../src/exact.js";
 import { Ledger } from "../src/ledger.js";
 import { DerivedWords, Source } from "../src/memory.js";
-import { hex } from "../src/sha256.js";
+import { hex, sha256 } from "../src/sha256.js";
 import { Task } from "../src/task.js";
+import { firstMoment, laterMoment } from "../src/windows.js";
 import { COIN, Clock, Collector, FastStore, MemoryStore, folder, keyOf, kindOf, made, oldQuestion, oldTask, question, several, task, vectors } from "./tasks.js";
 
 const bytes = (/** @type {string} */ text) => Uint8Array.from(Buffer.from(text, "hex"));
@@ -202,6 +205,82 @@ test("moments: in an hour that begins ten minutes later, then in the second half
   for (const found of [first, later]) {
     assert.ok(found.sort((a, b) => a - b).every((each, i) => Math.abs(each - i / 400) < 0.135), `${found[0]} ${found[399]}`);
   }
+});
+
+test("the earliest and the latest moments are those that are said: a second before a window ends at the latest", () => {
+  const [now, minute, second] = [1e12, 60_000, 1000];
+  const moments = (/** @type {number} */ byte) => {
+    const fill = (/** @type {any} */ found) => new Uint8Array(found.buffer).fill(byte) && found;
+    Object.defineProperty(webCrypto, "getRandomValues", { configurable: true, value: fill });
+    try {
+      const ends = [DAY, HOUR, 10 * minute + second, 10 * minute, 5 * minute, second, 0];
+      return [laterMoment([now, now + DAY]) - now, ...ends.map((end) => firstMoment(now, now + end, HOUR) - now)];
+    } finally {
+      delete (/** @type {any} */ (webCrypto).getRandomValues);
+    }
+  };
+  assert.deepEqual(moments(0), [DAY / 2, 10 * minute, 10 * minute, 10 * minute, 0, 0, 0, -second]);
+  assert.deepEqual(moments(255), [DAY - second, 70 * minute, HOUR - second, 10 * minute, 10 * minute - second, 5 * minute - second, 0, -second]);
+});
+
+test("a later window is opened at its moment and not before, and is planned until then", async () => {
+  const store = new FastStore();
+  const { clock, ledger } = made({}, store);
+  const collector = new Collector();
+  const flush = () => ledger.flush(null, { fetch: collector.fetch, due: true });
+  const planned = async () => (await ledger.overview()).counts.planned;
+  await ledger.take(FIXED, { url: LOCAL });
+  clock.now += HOUR;
+  await flush();
+  clock.now = Date.parse("2026-11-17T00:00:00Z");
+  assert.equal(await planned(), 0);
+  await flush();
+  const { due } = store.state.course[FIXED.id];
+  for (const [now, sent, waits] of [[due - 1, 1, 1], [due, 2, 0]]) {
+    clock.now = now;
+    await flush();
+    assert.deepEqual([collector.requests.length, await planned()], [sent, waits], `${now - due}`);
+  }
+});
+
+test("a place is over a year after it began, to the millisecond", async () => {
+  const { clock, ledger } = made();
+  await ledger.take(task());
+  const over = async () => (await ledger.overview()).places[0].over;
+  clock.now += 4 * 7_889_400_000 - 1;
+  assert.equal(await over(), false);
+  clock.now += 1;
+  assert.equal(await over(), true);
+});
+
+test("only what is named whole is forgotten", async () => {
+  const { store, ledger } = made();
+  await ledger.take(task());
+  const [{ id, questions: [{ key }] }, before] = [task(), store.text];
+  for (const part of [key.slice(0, 60), "", id]) await assert.rejects(ledger.forget(null, { question: part }), { kind: "ParameterError" });
+  for (const part of [id.slice(0, 60), "", key]) await assert.rejects(ledger.forget(part), { kind: "ParameterError" });
+  assert.equal(store.text, before);
+  assert.equal(await ledger.forget(null, { question: key }), 2);
+});
+
+test("a lock whose process is no more is taken, also if another one has its number now", { skip: process.platform !== "linux" }, async (t) => {
+  const path = join(folder(t), "ledger");
+  const seen = () => new Ledger(path, { patience: 0 }).overview();
+  const stat = (/** @type {number} */ pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ")[19];
+  const own = { pid: process.pid, host: hostname(), boot: readFileSync("/proc/sys/kernel/random/boot_id", "utf8"), space: readlinkSync("/proc/self/ns/pid"), start: stat(process.pid) };
+  for (const [changes, free] of /** @type {[any, boolean][]} */ ([[{}, false], [{ start: "1" }, true], [{ pid: 2 ** 22 + 1 }, true], [{ boot: "another" }, false]])) {
+    writeFileSync(`${path}.lock`, JSON.stringify({ ...own, nonce: "x", ...changes }));
+    if (free) await seen();
+    else await assert.rejects(seen(), { kind: "LedgerError", message: /in use by another program/ });
+  }
+});
+
+test("a secret may be wiped by whoever gave it", async () => {
+  const [store, secret] = [new MemoryStore(), new Uint8Array(32).fill(5)];
+  const { ledger } = made({ secret }, store);
+  secret.fill(0);
+  await ledger.take(task());
+  assert.equal((await made({ secret: new Uint8Array(32).fill(5) }, store).ledger.overview()).left.spent, 1);
 });
 
 test("an answer that makes the ledger look at a window first moves no moment", async () => {
@@ -490,6 +569,18 @@ test("a ledger of version 1 goes on: its spends stay, and what waits is still se
   assert.ok(collector.reports.has(tired.id), "what was tried as often as now is allowed is tried once more");
   clock.pass(365);
   assert.equal((await ledger.overview()).left.spent, 1);
+});
+
+test("a file of version 1 begins with the sum of its ledger, and is none where that does not fit", async (t) => {
+  const path = join(folder(t), "ledger");
+  const old = JSON.stringify({ version: 1, own: { key: "07".repeat(32) }, spend: [], promise: {}, answered: {}, deal: {}, task: {}, memo: [], report: [] });
+  const sum = hex(sha256(new TextEncoder().encode(old)));
+  for (const [text, good] of [[`${sum}\n${old}\n`, true], [`${sum}\n${old.replace("07", "08")}\n`, false], [`${sum}\n`, false], [`${sum.replace(/./, "x")}\n${old}`, false]]) {
+    writeFileSync(path, `${text}`);
+    const seen = new Ledger(path).overview();
+    if (good) assert.equal((await seen).left.spent, 0);
+    else await assert.rejects(seen, { kind: "LedgerError", message: /is damaged/ });
+  }
 });
 
 // ---- what a person may see and do

@@ -349,11 +349,11 @@ test("a report that is forgotten while it travels stays forgotten", async () => 
 });
 
 test("reports go to https, or to this machine", () => {
-  for (const url of ["https://example.org", "https://example.org/a/", "http://localhost:8000", "http://127.0.0.1", "http://[::1]:1"]) {
+  for (const url of ["https://example.org", "https://example.org/a/", "http://localhost:8000", "http://127.0.0.1", "http://[::1]:1", "https://a:65535", `https://${"a".repeat(63)}.example`, "https://example.org/".padEnd(2000, "a")]) {
     assert.equal(checkedUrl(url), url.replace(/\/$/, ""));
   }
   assert.equal(checkedUrl("HTTP://LocalHost:80/A/"), "http://localhost:80/A");
-  for (const url of ["http://example.org", "ftp://a", "example.org", "", null, 1, "https://u:p@a", "https://a?b", "https://a#b", "https://a b", "file:///etc", "javascript:1", "http://127.0.0.1.example.org", "http://[::1].evil.example", "https://a:0", "https://a:65536", "https://-a.example"]) {
+  for (const url of ["http://example.org", "ftp://a", "example.org", "", null, 1, "https://u:p@a", "https://a?b", "https://a#b", "https://a b", "file:///etc", "javascript:1", "http://127.0.0.1.example.org", "http://[::1].evil.example", "https://a:0", "https://a:65536", "https://-a.example", `https://${"a".repeat(64)}.example`, "https://example.org/".padEnd(2001, "a")]) {
     assert.throws(() => checkedUrl(url), { kind: "ParameterError" }, String(url));
   }
 });

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
-import { bitsWidth, expLow, packBits, packInt, uintWidth } from "../src/exact.js";
+import { Ratio, bitsWidth, expLow, packBits, packInt, uintWidth } from "../src/exact.js";
 import { reduced } from "../src/explain.js";
 import { bucket, hash32, mix32, split64 } from "../src/hashing.js";
 import { Device, ReplayWords, explain } from "../src/index.js";
+import { logUpper } from "../src/logarithms.js";
 import { FORMS, KERNELS, checkPromise, kernelFrom } from "../src/designs.js";
 import { kernelTo } from "../src/kernels/utility_forms.js";
 
@@ -79,9 +80,12 @@ test("words deal the parts that the vectors say, and reports of parts are framed
 });
 
 test("designs of parts are read by themselves: the same words, and the same reports", () => {
-  for (const { about, design, harmless, epsilon, text, several, unread, width, reports } of FILES.dealt.good) {
+  for (const { about, design, harmless, epsilon, text, several, exact, unread, width, reports } of FILES.dealt.good) {
     const found = explain(design);
-    assert.deepEqual([found.epsilon, found.text, found.over(12).text, found.unread], [epsilon, text, several, unread], about);
+    const twelve = found.over(12);
+    assert.deepEqual([found.epsilon, found.text, twelve.text, found.unread], [epsilon, text, several, unread], about);
+    const written = (/** @type {any} */ ratio) => `${reduced(ratio).top}/${reduced(ratio).bottom}`;
+    assert.deepEqual([twelve.ratio, twelve.sure, twelve.named].map(written), exact, about);
     for (const agreed of [found.harmless, harmless]) {
       const device = new Device(design, { harmless: agreed });
       assert.deepEqual([device.kernel.width, device.epsilon, `${device.explain()}`], [width, design.epsilon, text], about);
@@ -93,6 +97,11 @@ test("designs of parts are read by themselves: the same words, and the same repo
     }
   }
   assert.ok(FILES.dealt.good.length > 7);
+});
+
+test("a label is named in a sentence as the vectors say", () => {
+  for (const { label, told, design } of FILES.texts.named) assert.equal(explain(design).text.split("\n").at(-1), told, label);
+  assert.ok(FILES.texts.named.length > 25);
 });
 
 test("the hash of items and seeds, step by step", () => {
@@ -131,6 +140,14 @@ test("promises are judged as the vectors say, bounds of e^epsilon are the same n
     else assert.throws(check, refusal("PrivacyError"));
   }
   assert.ok(judged.true === judged.false && judged.true >= 12);
+});
+
+test("logarithms are rounded up to the same floats", () => {
+  for (const { ratio, log } of FILES.promise.logs) {
+    const [top, bottom] = ratio.map(BigInt);
+    assert.equal(logUpper(new Ratio(top, bottom)), log, `${log}`);
+  }
+  assert.ok(FILES.promise.logs.length > 20);
 });
 
 test("the grammar is the one that all clients share", () => {
