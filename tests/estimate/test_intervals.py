@@ -60,6 +60,12 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda usual, e, level, target, **given: replace(usual(e, level, target, **given), low=e.value + 0.1),
         "begins above its value",
     ),
+    "deaf": (
+        lambda usual, e, level, target, simultaneous=False: replace(
+            usual(e, 0.9, target), level=level, simultaneous=simultaneous
+        ),
+        "a higher level is no wider",
+    ),
     "turned": (lambda usual, e, level, target, **given: usual(e, 1 - level, target, **given), "higher level begins"),
 }
 

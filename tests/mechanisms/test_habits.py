@@ -22,6 +22,12 @@ REPORTS = M.privatize(["no", "yes"] * 20, rng=dn.simulation(1))
 FRAME = pd.DataFrame({"a": ["no"], "b": ["yes"]})
 
 
+def test_a_witness_lists_three_answers_and_says_whether_there_are_more() -> None:
+    for size, told in ((2, "0, 1"), (3, "0, 1, 2"), (4, "0, 1, 2, ...")):
+        witness = dn.mechanism("ss", epsilon=1.0, k=9, size=size).proof.witness
+        assert witness.output == f"report {{{told}}}"
+
+
 def test_a_line_shows_six_labels_and_says_whether_there_are_more() -> None:
     for k, more in ((5, ""), (6, ""), (7, ", ...")):
         m = dn.mechanism("grr", epsilon=1.0, labels=list("abcdefg")[:k])

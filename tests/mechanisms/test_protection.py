@@ -147,6 +147,10 @@ def test_wrong_budgets_and_levels_are_found():
             check_claims(replace(told, promise=Promise.plain(2.0, 4).with_levels(*wrong)), channels)
     with pytest.raises(AssertionError, match="less than e"):
         check_claims(replace(told, promise=Promise.plain(2.0, 4).with_levels(levels, 9.0, 9.0)), channels)
+    two = dn.mechanism("pldp", k=4, levels="0.5,1", base="sue", level_epsilon=0.5)
+    wide = replace(two.protection, promise=Promise.plain(1.0, 4).with_levels((0.5, 1.0), 9.0, 9.0))
+    with pytest.raises(AssertionError, match="less than e"):
+        check_claims(wide, [two.bulk.channel_at(i) for i in range(2)])
 
 
 def test_nothing_sensitive_protects_nobody_and_all_sensitive_is_plain():
