@@ -12,7 +12,7 @@ import pytest
 import deniable as dn
 from deniable.core.promise import Promise
 from deniable.core.promise.ranges import others
-from deniable.core.protection import PAIR, PAIRS, Protection, times
+from deniable.core.protection import PAIR, PAIRS, Protection, times, weakest
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable.testing.exact import enumerated
 from deniable.testing.statements import check_claims, check_protection
@@ -86,6 +86,14 @@ def uss():
 def only(*ranges):
     """Epsilon 1 to the values of these ranges of 5, strictly."""
     return Promise.by_class(5, (ranges, others(ranges, 5)), (1.0, math.inf), strict=1.0)
+
+
+def test_the_weakest_of_several_claims_has_the_weakest_promise():
+    claims = [Protection(promise=Promise.plain(b, 4), epsilon=b, disclosed=Fraction(1, 2)) for b in (1.0, 3.0, 2.0)]
+    found = weakest(claims)
+    assert (found.epsilon, found.promise, found.disclosed) == (3.0, Promise.plain(3.0, 4), Fraction(1, 2))
+    personal = [dn.mechanism("uss", epsilon=b, k=4, sensitive=2).protection for b in (1.0, 3.0)]
+    assert weakest(personal).promise.table[0].max() == 3.0
 
 
 def test_what_everybody_answers_multiplies_and_what_one_answers_does_not():
