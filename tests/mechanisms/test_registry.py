@@ -261,12 +261,12 @@ def test_near_names_are_told(capsys: pytest.CaptureFixture[str], name: str, near
         dn.mechanism("ss", epsilon=1.0, k=4, sise=2)
 
 
-@pytest.mark.parametrize(("name", "option", "own"), [("oue", "p", 0.5), ("blh", "g", 2)])
-def test_a_name_that_stands_for_a_number_has_no_other(name: str, option: str, own: float) -> None:
+@pytest.mark.parametrize(("name", "option", "own", "other"), [("oue", "p", 0.5, 0.6), ("blh", "g", 2, 3)])
+def test_a_name_that_stands_for_a_number_has_no_other(name: str, option: str, own: float, other: float) -> None:
     made: Any = dn.mechanism(name, epsilon=1.0, k=3)
     assert made.params[option] == own
     with pytest.raises(dn.ParameterError, match=f"{option} must be {own:g} for {name}, got"):
-        replace(made, **{option: own + (own < 1) * 0.2 + (own > 1)})
+        replace(made, **{option: other})
 
 
 def test_a_design_has_the_version_of_its_class() -> None:
