@@ -207,7 +207,9 @@ def test_nothing_is_drawn_beyond_the_certified_bound() -> None:
     m = dn.mechanism("grr", epsilon=1.0, k=4)
     for ratio in (LOW + Fraction(1, FINER), Fraction(100), None):
         broken = type("Broken", (type(m),), {"proof": property(lambda self, r=ratio: proof(r))})
-        with pytest.raises(dn.PrivacyError, match="no report was made"):
+        with pytest.raises(
+            dn.PrivacyError, match=r"no report was made\. Witness: o for 0 against 1: promised 1, exact "
+        ):
             refuse_broken(broken(epsilon=1.0, domain=m.domain))
         with pytest.raises(dn.PrivacyError, match="no report was made"):
             broken(epsilon=1.0, domain=m.domain).privatize([1], rng=dn.simulation(1))

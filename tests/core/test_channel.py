@@ -123,6 +123,15 @@ def test_what_is_no_table_of_probabilities_is_refused(matrix: Any, says: str) ->
         Channel.from_matrix(matrix)
 
 
+def test_a_proof_says_how_many_pairs_were_compared() -> None:
+    """Those without a limit were not: here only two of six are held against each other."""
+    rows = ((4, 2, 0), (0, 2, 4))
+    every, some = (Channel(("a", "b"), rows, 4, unlimited=frozenset(u)) for u in ((), {(0, 2), (2, 0), (0, 1), (2, 1)}))
+    assert every.proof().ratio is None
+    assert "all 2 outputs and 6 ordered pairs of values were compared" in every.proof().argument
+    assert "all 2 outputs and 2 ordered pairs of values were compared" in some.proof().argument
+
+
 def test_priors_must_sum_to_one() -> None:
     channel = Channel(("a", "b"), ((3, 1), (1, 3)), 4)
     with pytest.raises(ParameterError, match="prior must be 2 fractions that sum to 1"):

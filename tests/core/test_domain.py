@@ -164,6 +164,15 @@ def test_unknown_and_missing_labels_are_refused_unless_declared(values: object, 
     TOLERANT.encode(values)
 
 
+def test_whole_numbers_that_come_as_floats_are_their_labels() -> None:
+    """So they do in columns in which something is missing."""
+    grades = Domain.of(["-1", "1", "2", "none"], missing="none")
+    assert grades.encode([2.0, None, -1.0, math.nan, 1.0]).tolist() == [2, 3, 0, 3, 1]
+    for wrong in (1.5, 3.0, math.inf):
+        with pytest.raises(ParameterError, match="is not one of the labels"):
+            grades.encode([1.0, wrong])
+
+
 def test_rows_without_the_column_are_named_by_their_place() -> None:
     rows = [{"a": "never"}, {"a": "often", "b": 1}, {"b": 2}, {"c": 3}]
     with pytest.raises(ParameterError, match="the row at position 2 has no 'a'"):

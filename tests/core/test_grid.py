@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.core.codes import Codes
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid, check_interval
 from deniable.errors import FormatError, ParameterError
@@ -134,6 +135,13 @@ def test_labels_are_short() -> None:
     across = Grid.of(-0.1, 0.5, 7, layout="endpoints")
     assert across.points[1] != 0, "the case shows it: floats miss the zero"
     assert across.labels_or_numbers[1] == "0"
+
+
+def test_codes_may_stand_at_the_ends_of_their_interval_and_not_beyond() -> None:
+    assert Codes.over(0, 1, [0, 0.5, 1]).encode([0, 0.25, 0.26, 1]).tolist() == [0, 0, 1, 2]
+    for codes in ([-0.1, 1], [0, 1.1], [0.5, 0.5], [0.6, 0.5], [0.5, float("nan")]):
+        with pytest.raises(ParameterError, match="codes must be 2 rising numbers from 0 to 1"):
+            Codes.over(0, 1, codes)
 
 
 def test_a_billion_points_are_not_listed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,12 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda usual, e, level, target, **given: replace(usual(e, level, target, **given), low=e.value + 0.1),
         "begins above its value",
     ),
+    "deaf": (
+        lambda usual, e, level, target, simultaneous=False: replace(
+            usual(e, 0.9, target), level=level, simultaneous=simultaneous
+        ),
+        "a higher level is no wider",
+    ),
     "turned": (lambda usual, e, level, target, **given: usual(e, 1 - level, target, **given), "higher level begins"),
 }
 
@@ -110,6 +117,23 @@ def test_exact_intervals_of_few_reports_share_the_level() -> None:
     assert at_once.high == pytest.approx(one.high, abs=1e-12)
 
 
+@pytest.mark.parametrize("target", ["reporters", "population"])
+def test_reports_are_few_where_a_count_of_them_would_vary_too_little(target: Any) -> None:
+    """By the variance of the count itself, for people as they are and for people who are drawn."""
+    s = dn.mechanism("grr", k=9, epsilon=3.0).support_effective
+    gap, seen = s.p - s.q, set()
+    for n, f in product((20, 60, 100, 200, 400, 900), (0.0, 0.05, 0.5, 1.0)):
+        a, b = s.q * s.q_not / (n * gap**2), (s.p * s.p_not - s.q * s.q_not) / (n * gap**2)
+        curve = intervals.drawn((a, b, 0.0), n, target)
+        mean = s.q + f * gap
+        own = f * s.p * s.p_not + (1 - f) * s.q * s.q_not
+        count = n * (own if target == "reporters" else mean * (1 - mean))
+        found = bool(intervals._few(np.array([f]), curve, n, target)[0])
+        assert found == (count < intervals._FEW), (n, f, count)
+        seen.add(found)
+    assert seen == {True, False}
+
+
 def test_pooled_covariances_are_weighted_by_squares() -> None:
     """Two groups of 3,000 and 1,000: the pooled covariance is 9/16 of the first's and 1/16 of the second's."""
     m = dn.mechanism("oue", epsilon=1.0, k=3)
@@ -120,6 +144,14 @@ def test_pooled_covariances_are_weighted_by_squares() -> None:
         assert both.covariance(target) == pytest.approx(expected, rel=1e-12)
         assert both.variance(target) == pytest.approx(np.diag(expected), rel=1e-12)
     assert both.value == pytest.approx(0.75 * groups[0].value + 0.25 * groups[1].value, rel=1e-12)
+
+
+def test_what_was_pooled_is_biased_as_each_of_them_was() -> None:
+    m = dn.mechanism("oue", epsilon=1.0, k=3)
+    one, two = (m.estimate(m.tally(m.privatize_items(np.arange(n) % 3, dn.simulation(n)))) for n in (300, 100))
+    for several in ([one.project(), two], [one, two.project()], [one.project(), two.project()]):
+        assert pool(several).bias == ("projected",)
+    assert pool([one, two]).bias == ()
 
 
 def test_bins_without_covariances_are_told_the_most_that_they_can_be() -> None:

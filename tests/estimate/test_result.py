@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,25 @@ def test_an_estimate_says_what_it_is() -> None:
     assert not e.biased
     assert e.steps == ("unbiased estimate from 1000 reports",)
     assert "<Estimate from 1,000 reports of oue, epsilon = 1, SIMULATED: never " in repr(e)
+
+
+def test_estimates_are_equal_if_all_that_they_say_is() -> None:
+    """Each thing that it says makes another of it; `n` and the mark do so though no number changes."""
+    m = dn.mechanism("grr", epsilon=1.0, labels=["a", "b"])
+    made = m.estimate(m.simulate_tally([70, 30], dn.simulation(1)))
+    assert replace(made) == made
+    other = m.estimate(m.simulate_tally([30, 70], dn.simulation(2)))
+    changes: dict[str, Any] = {
+        "labels": ("a", "c"),
+        "parts": other.parts,
+        "n": 101,
+        "design": {**made.design, "version": 2},
+    }
+    changes |= {"simulated": False, "steps": (*made.steps, "more"), "bias": ("fitted",)}
+    assert set(changes) == {f.name for f in fields(made)}
+    for name, value in changes.items():
+        assert replace(made, **{name: value}) != made, name
+    assert made != "estimate"
 
 
 def test_numbers_are_the_labels_where_there_are_none() -> None:

@@ -56,6 +56,16 @@ def test_curves_hold_the_best_design_of_the_family():
     assert curve.options(int(np.argmin(curve.mse))) == {"g": dn.mechanism("plh", epsilon=1.0, k=1000).g}
 
 
+@pytest.mark.parametrize("k", [5, 20, 60, 150])
+def test_no_prime_is_better_than_the_one_that_is_taken(k):
+    """Against all of them, one by one: the best one may lie above the ideal number or below it."""
+    for epsilon in (0.3, 1.0, 1.7, 2.5, 3.2, 4.0):
+        w, v = epsilon_to(epsilon)
+        costs_of = {q: float(projective(w, v, q, rank_of(k, q)).mse(k)) for q in range(2, 300) if is_prime(q)}
+        taken = dn.mechanism("pgr", epsilon=epsilon, k=k).params["prime"]
+        assert costs_of[taken] <= min(costs_of.values()) * (1 + 1e-12), epsilon
+
+
 @pytest.mark.parametrize("name", ["lh", "plh"])
 def test_bytes_of_a_seed_and_a_number_grow_where_the_number_does(name):
     """At every end of a byte: 256 numbers take one, one more takes two."""

@@ -153,6 +153,12 @@ def test_seeded_reports_do_not_depend_on_the_threads(name: str, monkeypatch: pyt
     assert tallies[0].n == n
 
 
+def test_blocks_depend_on_the_length_of_a_report_alone() -> None:
+    """A million bytes at a time, from 64 reports to 65,536: seeded runs repeat as long as this stays."""
+    for k, block in ((8, 1 << 16), (128, 1 << 16), (136, (1 << 20) // 17), (8000, 1048), (1 << 20, 64)):
+        assert dn.mechanism("oue", epsilon=1.0, k=k).bulk.block == block
+
+
 def test_blocks_have_streams_of_their_own() -> None:
     m = dn.mechanism("oue", epsilon=1.0, k=64)
     items = np.zeros(2 * m.bulk.block, np.int64)

@@ -72,6 +72,21 @@ def test_no_person_is_in_two_trees_of_an_ensemble(monkeypatch: pytest.MonkeyPatc
     assert [sorted(chain.from_iterable(seen[i : i + 4])) for i in (0, 4)] == [list(range(200))] * 2
 
 
+def test_later_trees_have_fewer_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As much fewer as their residuals are smaller; 20,000 people, each number within 5 of its standard errors."""
+    sizes: list[int] = []
+
+    def grown(self: BoostedTrees, bins: np.ndarray, *_: object) -> Tree:
+        sizes.append(len(bins))
+        return Tree(np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(2))
+
+    monkeypatch.setattr(BoostedTrees, "_grow", grown)
+    BoostedTrees(trees=3, depth=1, learning_rate=0.4, seed=1).fit(np.full((20_000, 1), 0.5), np.zeros(20_000))
+    law = 0.6 ** np.arange(3) / (0.6 ** np.arange(3)).sum()
+    assert np.abs(np.array(sizes) - 20_000 * law).max() < 5 * np.sqrt(20_000 * 0.25)
+    assert sum(sizes) == 20_000
+
+
 @pytest.mark.parametrize("leaf", ["codebook", "brr"])
 @pytest.mark.parametrize("c", ["clip", "half_sensitivity"])
 def test_leaves_stay_in_their_range(leaf: str, c: str) -> None:

@@ -106,6 +106,13 @@ def test_every_parameter_reaches_what_is_learned(cls: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("cls", [LocalNetwork, LocalSGDClassifier])
+def test_numbers_between_whole_ones_are_no_labels(cls: type[Any]) -> None:
+    with pytest.raises(ParameterError, match=r"Unknown label type: continuous.*such as 0\.5.*Use a regressor"):
+        cls(seed=1).fit(ROWS, LABELS + 0.5)
+    assert cls(seed=1).fit(ROWS, LABELS * 1.0).classes_.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("cls", [LocalNetwork, LocalSGDClassifier])
 @pytest.mark.parametrize("label", [-1, 1, 9])
 def test_a_label_that_is_not_listed_is_refused_wherever_it_would_stand(cls: type[Any], label: int) -> None:
     labels = 2 * LABELS

@@ -56,6 +56,15 @@ def like(m: Mechanism, **members: Any) -> Any:
     return broken(**{f.name: getattr(m, f.name) for f in fields(m)})
 
 
+def test_the_chance_of_a_mean_direction_is_that_of_two_normal_numbers() -> None:
+    """exp(-d/2) for the squared distance d in standard errors: 2 along one axis and 3 along the other are 13."""
+    from types import SimpleNamespace
+
+    vector = SimpleNamespace(cos=0.5, sin=-0.25, reporters=np.diag([0.01, 0.0025]))
+    part: Any = SimpleNamespace(parts={"mean": SimpleNamespace(vector=vector)})
+    assert sampling._vector_pvalue(part, np.array([0.3, -0.1])) == pytest.approx([np.exp(-13 / 2)], rel=1e-12)
+
+
 def test_a_tally_of_one_report_is_looked_at_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule that refuses what a single report gives is wrong, and does not show in a tally of many."""
     usual = CoinBulk.check

@@ -56,6 +56,13 @@ def test_programs_are_followed_exactly() -> None:
         "b": Fraction(3, 4),
     }
 
+    assert chances_of(lambda x, rng: int(rng.integers(2, 5)), 0) == dict.fromkeys([2, 3, 4], Fraction(1, 3))
+    assert chances_of(lambda x, rng: int(rng.integers(-1, 1, endpoint=True)), 0) == dict.fromkeys(
+        [-1, 0, 1], Fraction(1, 3)
+    )
+    rare = chances_of(lambda x, rng: int(rng.choice(3, p=[0.5, 0.0, 0.5])), 0)
+    assert rare == {0: Fraction(1, 2), 2: Fraction(1, 2)}, "what never comes is no output"
+
     def twice(value: int, rng: Any) -> str:
         u = rng.random()
         return "low" if u < 0.25 else "high" if u >= 0.5 else "middle"
@@ -177,6 +184,17 @@ def test_every_program_is_run_again_often_enough() -> None:
 
     chances_of(three, 0)
     assert len(runs) == 3 + 3 * math.ceil(16 / 3)
+
+
+def test_a_program_that_draws_less_when_it_is_run_again_is_not_followed() -> None:
+    """What it gives back may be the same: the ways that it goes are not, so their chances would not sum to 1."""
+    calls = itertools.count()
+
+    def tired(value: int, rng: Any) -> int:
+        return int(rng.integers(2)) * 0 + int(rng.integers(3)) * 0 if next(calls) < 2 else 0
+
+    with pytest.raises(UntraceableError, match="does not always do the same with the same draws"):
+        chances_of(tired, 0)
 
 
 def test_what_is_drawn_from_elsewhere_is_not_followed() -> None:

@@ -14,12 +14,39 @@ import pandas as pd
 import pytest
 
 import deniable as dn
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, is_number
 from deniable.mechanisms.frequency.grr import GRR
 
 M = dn.mechanism("ss", epsilon=1.0, labels=["no", "yes"])
 REPORTS = M.privatize(["no", "yes"] * 20, rng=dn.simulation(1))
 FRAME = pd.DataFrame({"a": ["no"], "b": ["yes"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("the", {"threshold": True}),
+        ("ssmix", {"size": 2, "share": False}),
+        ("wheel", {"arc": True}),
+        ("ue", {"p": True}),
+        ("affine", {"tolerance": False}),
+        ("ass", {"weight": True}),
+        ("ass", {"select": "epsilon-constraint", "limit": True}),
+        ("ass", {"select": "tchebycheff", "rho": False}),
+    ],
+)
+def test_a_truth_value_is_no_number(name: str, own: dict[str, Any]) -> None:
+    """Though Python counts with it: whoever says yes or no means something else."""
+    with pytest.raises(dn.ParameterError, match=r"must be .*, got (True|False)"):
+        dn.mechanism(name, epsilon=1.0, k=11, **own)
+    assert all(map(is_number, (1, 0.5, np.float32(1))))
+    assert not any(map(is_number, (True, False, np.bool_(1), Fraction(1, 2), "1", None)))
+
+
+def test_a_witness_lists_three_answers_and_says_whether_there_are_more() -> None:
+    for size, told in ((2, "0, 1"), (3, "0, 1, 2"), (4, "0, 1, 2, ...")):
+        witness = dn.mechanism("ss", epsilon=1.0, k=9, size=size).proof.witness
+        assert witness.output == f"report {{{told}}}"
 
 
 def test_a_line_shows_six_labels_and_says_whether_there_are_more() -> None:

@@ -109,6 +109,15 @@ def test_one_unit_decides() -> None:
     assert (kept(m), kept(wrong)) == (True, False)
 
 
+def test_a_value_at_a_level_has_a_number_of_its_own() -> None:
+    p = dn.mechanism("pldp", k=4, levels="0.5,1,2", base="grr", level_epsilon=0.4).promise
+    numbers = [p.number((value, level)) for level in (0.5, 1.0, 2.0) for value in range(4)]
+    assert numbers == list(range(12))
+    assert [p.name(number) for number in (3, 4, 11)] == ["3 at level 0.5", "0 at level 1", "3 at level 2"]
+    assert p.between((0, 1.0), (1, 1.0)) == 1.0
+    assert p.between((0, 2.0), (1, 2.0)) == 2.0
+
+
 def test_levels_promise_the_value_the_level_and_both() -> None:
     m = dn.mechanism("upldp", k=5, sensitive=3, levels="0.5,1", base="grr", level_epsilon=0.4)
     p, told = m.promise, m.guarantee

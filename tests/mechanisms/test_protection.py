@@ -12,7 +12,7 @@ import pytest
 import deniable as dn
 from deniable.core.promise import Promise
 from deniable.core.promise.ranges import others
-from deniable.core.protection import PAIR, PAIRS, Protection, times
+from deniable.core.protection import PAIR, PAIRS, Protection, times, weakest
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable.testing.exact import enumerated
 from deniable.testing.statements import check_claims, check_protection
@@ -88,6 +88,14 @@ def only(*ranges):
     return Promise.by_class(5, (ranges, others(ranges, 5)), (1.0, math.inf), strict=1.0)
 
 
+def test_the_weakest_of_several_claims_has_the_weakest_promise():
+    claims = [Protection(promise=Promise.plain(b, 4), epsilon=b, disclosed=Fraction(1, 2)) for b in (1.0, 3.0, 2.0)]
+    found = weakest(claims)
+    assert (found.epsilon, found.promise, found.disclosed) == (3.0, Promise.plain(3.0, 4), Fraction(1, 2))
+    personal = [dn.mechanism("uss", epsilon=b, k=4, sensitive=2).protection for b in (1.0, 3.0)]
+    assert weakest(personal).promise.table[0].max() == 3.0
+
+
 def test_what_everybody_answers_multiplies_and_what_one_answers_does_not():
     """Over all steps: where everybody is asked in each, budgets add up; else the worst step counts."""
     every, one = dn.protocol("privkvm", epsilon=2.0, k=4, rounds=3), dn.protocol("ks-grr", epsilon=2.0, k=8, top=2)
@@ -147,6 +155,10 @@ def test_wrong_budgets_and_levels_are_found():
             check_claims(replace(told, promise=Promise.plain(2.0, 4).with_levels(*wrong)), channels)
     with pytest.raises(AssertionError, match="less than e"):
         check_claims(replace(told, promise=Promise.plain(2.0, 4).with_levels(levels, 9.0, 9.0)), channels)
+    two = dn.mechanism("pldp", k=4, levels="0.5,1", base="sue", level_epsilon=0.5)
+    wide = replace(two.protection, promise=Promise.plain(1.0, 4).with_levels((0.5, 1.0), 9.0, 9.0))
+    with pytest.raises(AssertionError, match="less than e"):
+        check_claims(wide, [two.bulk.channel_at(i) for i in range(2)])
 
 
 def test_nothing_sensitive_protects_nobody_and_all_sensitive_is_plain():

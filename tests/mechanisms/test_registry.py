@@ -261,6 +261,24 @@ def test_near_names_are_told(capsys: pytest.CaptureFixture[str], name: str, near
         dn.mechanism("ss", epsilon=1.0, k=4, sise=2)
 
 
+@pytest.mark.parametrize(("name", "option", "own", "other"), [("oue", "p", 0.5, 0.6), ("blh", "g", 2, 3)])
+def test_a_name_that_stands_for_a_number_has_no_other(name: str, option: str, own: float, other: float) -> None:
+    made: Any = dn.mechanism(name, epsilon=1.0, k=3)
+    assert made.params[option] == own
+    with pytest.raises(dn.ParameterError, match=f"{option} must be {own:g} for {name}, got"):
+        replace(made, **{option: other})
+
+
+def test_a_design_has_the_version_of_its_class() -> None:
+    """So that a change of what a name stands for is refused by those who do not know it."""
+    made = dn.mechanism("grr", epsilon=1.0, k=3)
+    newer: Any = type("Newer", (type(made),), {"version": 2})(epsilon=1.0, domain=made.domain)
+    assert (made.design["version"], newer.design["version"]) == (1, 2)
+    assert newer.design == {**made.design, "version": 2}
+    with pytest.raises(dn.FormatError, match="version 2"):
+        dn.from_design(newer.design)
+
+
 def test_ways_to_give_a_domain_are_told_by_name() -> None:
     with pytest.raises(dn.ParameterError, match=r"got k and labels\.") as caught:
         dn.mechanism("grr", epsilon=1.0, k=2, labels=["a", "b"])

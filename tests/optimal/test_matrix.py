@@ -14,12 +14,22 @@ import pytest
 import deniable as dn
 from deniable.cli import main
 from deniable.core.channel import Chances
+from deniable.estimate.inverse import best_inverse
 from deniable.mechanisms.optimal.matrix import Matrix, from_matrix
 from deniable.testing import conformance
 from deniable_client import Device
 from deniable_client.exact import exp_bounds, log_upper
 
 WORD = 1 << 64
+
+
+def test_answers_that_hardly_differ_have_no_estimate_without_bias() -> None:
+    """Two of three answers are told apart by one part in a billion: an inverse would be rounding errors."""
+    near = np.array([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.6 - 1e-9, 0.2 + 1e-9]])
+    with pytest.raises(dn.ParameterError, match=r"condition number .*e\+.*, above 1e\+08"):
+        best_inverse(near, "mine")
+    fine = best_inverse(np.vstack([near[:2], [0.2, 0.6 - 1e-5, 0.2 + 1e-5]]), "mine")
+    assert fine.shape == (3, 3)
 
 
 def test_warners_coin_in_five_lines() -> None:

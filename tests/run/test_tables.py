@@ -62,6 +62,16 @@ def test_parts_of_a_table_begin_where_the_one_before_ends(tmp_path, layout, form
     assert reader.rows == start
 
 
+def test_a_design_that_is_given_must_be_that_of_the_table(tmp_path):
+    """Reports of another epsilon look alike: what the table says of itself counts."""
+    path, other = tmp_path / "r.parquet", GRR.at(GRR.epsilon + 1)
+    table(path)
+    assert TableReader(str(path), head_of(GRR)).head == head_of(GRR, id=IDS[0])
+    assert other.fields == GRR.fields
+    with pytest.raises(dn.FormatError, match="has reports of another design than the one given"):
+        _ = TableReader(str(path), head_of(other)).head
+
+
 def test_a_copy_is_refused_and_a_pattern_reads_all(tmp_path):
     one, two = table(tmp_path / "a.parquet", id=IDS[0]), table(tmp_path / "b.parquet", layout="rows", id=IDS[1])
     assert count_files([str(tmp_path / "*.parquet")]).tally == GRR.tally(one + two)

@@ -127,7 +127,7 @@ def mixed(
             require(
                 name not in options, name, options.get(name), "left out where size is given", "It chooses the size."
             )
-        return SubsetMixture(epsilon=epsilon, domain=domain, size=size, share=share or 0.0)
+        return SubsetMixture(epsilon=epsilon, domain=domain, size=size, share=0.0 if share is None else share)
     if share is not None:
         hint = "Leave out both to have them chosen."
         raise ParameterError(f"share must be given together with size, got {share!r} alone.", hint)
