@@ -341,6 +341,14 @@ def test_an_output_that_nobody_favours_is_guessed_as_what_it_is() -> None:
     assert m.guess().success == pytest.approx(float(m.channel().asr()), rel=1e-12)
 
 
+@pytest.mark.parametrize("where", [{"interval": (0, 9)}, {"points": 8}, {"interval": (0, 9), "points": 8}], ids=str)
+@pytest.mark.parametrize("variant", ["optimal", "bins"])
+def test_there_are_as_many_codes_as_are_asked_for(variant: str, where: dict[str, Any]) -> None:
+    for size in (2, 3, 4):
+        m = made("codebook", epsilon=1.0, variant=variant, size=size, **where)
+        assert (m.output_count, m.params["size"], (m.selection or {})["size"]) == (size, size, size)
+
+
 def test_released_numbers_are_codes_or_points() -> None:
     m = made("codebook", epsilon=3.0, interval=(0, 100))
     values = m.released(m.privatize([1.0, 50, "99.5"], rng=dn.simulation(1)))
