@@ -339,6 +339,9 @@ def test_an_output_that_nobody_favours_is_guessed_as_what_it_is() -> None:
     assert design["kernel"]["neighbours"] == [["0"], ["1"], ["2"]]
     m = from_design(design | {"kernel": design["kernel"] | {"neighbours": [["0"], ["0"], ["2"]]}})
     assert m.guess().success == pytest.approx(float(m.channel().asr()), rel=1e-12)
+    book = Codebook(epsilon=1.0, domain=Space.vectors([[0, 0], [0, 0], [2, 0]]), codes=(0, 1, 2))
+    assert (book.rank, book.output_count) == (2, 3)
+    assert book.guess().success == pytest.approx(float(book.channel().asr()), rel=1e-12)
 
 
 @pytest.mark.parametrize("where", [{"interval": (0, 9)}, {"points": 8}, {"interval": (0, 9), "points": 8}], ids=str)

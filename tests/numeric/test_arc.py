@@ -15,6 +15,7 @@ import deniable as dn
 from deniable.core.circle import Circle
 from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.numeric.arc import best_arc, least_trace, pull_of
+from deniable.testing import check_closed_forms
 from deniable_client import Device
 from deniable_client.words import ReplayWords
 
@@ -132,6 +133,14 @@ def test_no_people_with_one_resultant_are_told_worse_than_the_planner_says(epsil
         least.append(m.across(shares) * unit / resultant**2 / m.variance_at(resultant))
     assert max(least) <= 1 + 1e-9
     assert max(least[0], least[-1]) > 0.97, "the bound is nearly reached"
+
+
+@pytest.mark.parametrize(("points", "size"), [(5, 2), (8, 3)])
+def test_errors_of_wide_arcs_are_those_of_the_channel(points: int, size: int) -> None:
+    """Of arcs of one direction twice the angle is told as well as the angle is; of wider ones worse."""
+    m = arc(1.0, points, size=size)
+    assert abs(pull_of(points, size, 0.7, 2) - pull_of(points, size, 0.7)) > 0.01
+    assert "all moments of mean and resultant" in check_closed_forms(m)
 
 
 def test_circles_are_read_alike_everywhere() -> None:
