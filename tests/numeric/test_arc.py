@@ -143,6 +143,26 @@ def test_errors_of_wide_arcs_are_those_of_the_channel(points: int, size: int) ->
     assert "all moments of mean and resultant" in check_closed_forms(m)
 
 
+def test_the_spread_of_the_mean_vector_is_that_of_all_reports() -> None:
+    """Of people with two opposite directions, by the exact channel; a population's by all pairs of reports."""
+    m = arc(1.0, 8, size=3)
+    rows, total = m.bulk.weights()
+    law = np.array([[weight / total for weight in row] for row in rows])
+    f, n = np.array([0.5, 0.1, 0.0, 0.0, 0.3, 0.1, 0.0, 0.0]), 1 << 40
+    second = np.einsum("xy,yi,yj->xij", law, m.readings, m.readings)
+    mean = law @ m.readings
+    own = np.einsum("x,xij->ij", f, second - mean[:, :, None] * mean[:, None, :])
+    found = m._vector(np.rint(n * (f @ law)).astype(np.int64))
+    assert found.reporters * n == pytest.approx(own, rel=1e-6)
+    told = sum(
+        (f @ law)[a] * (f @ law)[b] * m._vector(np.bincount([a, b], minlength=8)).population
+        for a in range(8)
+        for b in range(8)
+    )
+    whole = np.einsum("x,xij->ij", f, second) - np.outer(f @ mean, f @ mean)
+    assert told == pytest.approx(whole / 2, rel=1e-9)
+
+
 def test_circles_are_read_alike_everywhere() -> None:
     m = arc(1.0, 24)
     device, rng = Device(m.design), np.random.default_rng(5)
