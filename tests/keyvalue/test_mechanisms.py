@@ -27,7 +27,7 @@ from deniable.mechanisms.keyvalue.estimate import (
 from deniable.mechanisms.keyvalue.laws import Signal, alone, variances
 from deniable.mechanisms.keyvalue.pairs import PairSets, steps_of
 from deniable.mechanisms.keyvalue.signed import SignedUnaryEncoding
-from deniable.testing import StreamWords
+from deniable.testing import StreamWords, check_closed_forms
 from deniable_client import Device
 from deniable_client.errors import FormatError, ParameterError, PrivacyError
 from deniable_client.kernels import Pairs, Response
@@ -254,6 +254,13 @@ def test_the_error_for_given_people_is_that_of_their_frequencies(name: str) -> N
 def test_values_are_rounded_to_the_nearest_step_of_their_range() -> None:
     values = np.array([1.0, 1.1, 2.3, 3.7, 4.9, 5.0])
     assert steps_of(values, (1.0, 5.0)).tolist() == [round(Fraction((v - 1) / 4) * GRID) for v in values.tolist()]
+
+
+@pytest.mark.parametrize("name", ["kv-ss2", "kv-mix", "kv-ss", "pckv-grr", "kv-lh"])
+def test_errors_for_several_pairs_each_are_those_of_the_channel(name: str) -> None:
+    """One of two pairs is drawn: variances of frequencies and of means, by the list of all reports."""
+    told = check_closed_forms(make(name, k=2, length=2, epsilon=1.0))
+    assert "all moments of frequency (variances) and mean (variances)" in told
 
 
 def test_a_rare_key_is_taken_for_that_of_one_person() -> None:

@@ -74,6 +74,16 @@ def test_steps_depend_on_tallies_only_and_come_in_order() -> None:
     assert last.mechanism.params["length"] <= 5
 
 
+@pytest.mark.parametrize("kind", [KsGrr, KsAdap])
+def test_people_without_any_key_say_so(kind: type) -> None:
+    """The last answer of the first question is theirs; the first key does not get them."""
+    step = kind(epsilon=9.0, domain=6, top=2).first()
+    nobody = PairSets(np.zeros(401, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    found = step.mechanism.estimate(step.mechanism.tally(step.privatize(nobody, dn.simulation(3)))).value
+    assert found[-1] == pytest.approx(1, abs=0.05)
+    assert np.abs(found[:-1]).max() < 0.05
+
+
 def test_length_is_the_least_that_covers_enough() -> None:
     assert choose_length([0.5, 0.46, 0.02, 0.02, 0, 0]) == 1
     assert choose_length([0.5, 0.3, 0.1, 0.08, 0.01, 0.01]) == 3

@@ -339,6 +339,17 @@ def test_an_output_that_nobody_favours_is_guessed_as_what_it_is() -> None:
     assert design["kernel"]["neighbours"] == [["0"], ["1"], ["2"]]
     m = from_design(design | {"kernel": design["kernel"] | {"neighbours": [["0"], ["0"], ["2"]]}})
     assert m.guess().success == pytest.approx(float(m.channel().asr()), rel=1e-12)
+    book = Codebook(epsilon=1.0, domain=Space.vectors([[0, 0], [0, 0], [2, 0]]), codes=(0, 1, 2))
+    assert (book.rank, book.output_count) == (2, 3)
+    assert book.guess().success == pytest.approx(float(book.channel().asr()), rel=1e-12)
+
+
+@pytest.mark.parametrize("where", [{"interval": (0, 9)}, {"points": 8}, {"interval": (0, 9), "points": 8}], ids=str)
+@pytest.mark.parametrize("variant", ["optimal", "bins"])
+def test_there_are_as_many_codes_as_are_asked_for(variant: str, where: dict[str, Any]) -> None:
+    for size in (2, 3, 4):
+        m = made("codebook", epsilon=1.0, variant=variant, size=size, **where)
+        assert (m.output_count, m.params["size"], (m.selection or {})["size"]) == (size, size, size)
 
 
 def test_released_numbers_are_codes_or_points() -> None:

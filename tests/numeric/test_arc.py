@@ -15,6 +15,7 @@ import deniable as dn
 from deniable.core.circle import Circle
 from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.numeric.arc import best_arc, least_trace, pull_of
+from deniable.testing import check_closed_forms
 from deniable_client import Device
 from deniable_client.words import ReplayWords
 
@@ -132,6 +133,34 @@ def test_no_people_with_one_resultant_are_told_worse_than_the_planner_says(epsil
         least.append(m.across(shares) * unit / resultant**2 / m.variance_at(resultant))
     assert max(least) <= 1 + 1e-9
     assert max(least[0], least[-1]) > 0.97, "the bound is nearly reached"
+
+
+@pytest.mark.parametrize(("points", "size"), [(5, 2), (8, 3)])
+def test_errors_of_wide_arcs_are_those_of_the_channel(points: int, size: int) -> None:
+    """Of arcs of one direction twice the angle is told as well as the angle is; of wider ones worse."""
+    m = arc(1.0, points, size=size)
+    assert abs(pull_of(points, size, 0.7, 2) - pull_of(points, size, 0.7)) > 0.01
+    assert "all moments of mean and resultant" in check_closed_forms(m)
+
+
+def test_the_spread_of_the_mean_vector_is_that_of_all_reports() -> None:
+    """Of people with two opposite directions, by the exact channel; a population's by all pairs of reports."""
+    m = arc(1.0, 8, size=3)
+    rows, total = m.bulk.weights()
+    law = np.array([[weight / total for weight in row] for row in rows])
+    f, n = np.array([0.5, 0.1, 0.0, 0.0, 0.3, 0.1, 0.0, 0.0]), 1 << 40
+    second = np.einsum("xy,yi,yj->xij", law, m.readings, m.readings)
+    mean = law @ m.readings
+    own = np.einsum("x,xij->ij", f, second - mean[:, :, None] * mean[:, None, :])
+    found = m._vector(np.rint(n * (f @ law)).astype(np.int64))
+    assert found.reporters * n == pytest.approx(own, rel=1e-6)
+    told = sum(
+        (f @ law)[a] * (f @ law)[b] * m._vector(np.bincount([a, b], minlength=8)).population
+        for a in range(8)
+        for b in range(8)
+    )
+    whole = np.einsum("x,xij->ij", f, second) - np.outer(f @ mean, f @ mean)
+    assert told == pytest.approx(whole / 2, rel=1e-9)
 
 
 def test_circles_are_read_alike_everywhere() -> None:

@@ -249,6 +249,22 @@ def test_one_report_has_a_finite_spread() -> None:
             assert 0 < found.variance(target)[0] < math.inf  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", list(MAKERS))
+def test_errors_follow_the_unit_of_the_interval_however_alike_the_values_are(name: str) -> None:
+    """The same reports on an interval a hundred times as wide; of some seeds they vary less than equal values do."""
+    one, wide = (MAKERS[name](epsilon=1.0, domain=Grid.of(*ends, 64)) for ends in ((0, 1), (10, 110)))
+    alike = 0
+    for seed in range(6):
+        small, large = (m.estimate(counts_of(m, [5] * 40, seed)) for m in (one, wide))
+        for target in ("reporters", "population"):
+            few, many = (found.interval(0.9, target) for found in (small, large))  # type: ignore[arg-type]
+            assert many.low - 10 == pytest.approx(100 * few.low, rel=1e-9, abs=1e-9)
+            assert many.high - 10 == pytest.approx(100 * few.high, rel=1e-9, abs=1e-9)
+            assert large.variance(target) == pytest.approx(1e4 * small.variance(target), rel=1e-9)  # type: ignore[arg-type]
+            alike += any("hardly more" in note for note in few.notes)
+    assert alike > 0 or name == "duchi"
+
+
 def test_the_estimate_is_one_number_with_its_history() -> None:
     m = Piecewise.optimal(epsilon=1.0, domain=Grid.of(0, 100, 1024))
     found = m.estimate(counts_of(m, [5] * 100, 2))

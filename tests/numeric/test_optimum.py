@@ -82,6 +82,17 @@ def test_a_bound_is_proved_for_the_upper_end_of_what_is_known_of_epsilon(monkeyp
     assert float(Certificate(rows).bound(1.0)) == pytest.approx(float(exact[3]), rel=1e-12)
 
 
+def test_made_up_people_between_two_places_are_rounded_to_both() -> None:
+    """A quarter of the way up a quarter of them go there: the mean of very many is theirs, to four of its errors."""
+    m = om(1.0, points=5, fine=2)
+    for item in (1, 2, 7):
+        counts = np.zeros(m.k, int)
+        counts[item] = 10**12
+        found = m.estimate(m.simulate_tally(counts, dn.simulation(4)))
+        assert found.value == pytest.approx(m.grid.points[[item]], abs=4 * float(found.stderr[0]))
+        assert float(found.stderr[0]) < 1e-5
+
+
 def test_points_that_stand_for_their_mirrors_have_the_weight_of_both() -> None:
     even, turned = Aim(2, np.full(5, 0.2)), Aim(2, np.array([0.1, 0.2, 0.4, 0.2, 0.1]))
     assert even.shares() == pytest.approx([0.2, 0.4, 0.4])

@@ -11,6 +11,7 @@ import deniable as dn
 from deniable.collect.tally import Tally
 from deniable.mechanisms.entry import FREQUENCY
 from deniable.mechanisms.registry import MECHANISMS
+from deniable.mechanisms.utility.options import BASES
 from deniable.plan.prediction import forged_gain
 from tiers import every
 
@@ -68,6 +69,16 @@ def test_the_bound_at_levels_is_the_rise_by_the_best_of_all_forged_reports(name,
         held = [np.array(targets) for targets in combinations(range(m.k), r) if set(own) - set(targets)]
         rises = [rise(m, own, rest, targets) for targets in held[:: max(1, len(held) // 5)] + held[-1:]]
         assert float(pull(m, r)) == pytest.approx(max(rises), rel=0.02), r
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_where_every_answer_is_sensitive_costs_are_those_of_the_base(base):
+    """One look more for what might have been disclosed; of noisy vectors as far as they reach."""
+    m = dn.utility(base, 4, epsilon=1.0, k=4, **({"grid": 1, "reach": 3} if base == "she" else {}))
+    ours, theirs = (MECHANISMS[name].traits for name in ("utility", base))
+    for r in (1, 2, 3):
+        assert float(ours.pull(m, r)) == pytest.approx(float(theirs.pull(m.base, r)), rel=1e-9), r
+    assert float(ours.work(m, 10)) == pytest.approx(1 + float(theirs.work(m.base, 10)))
 
 
 N, FORGED = 10**9, 10**6
