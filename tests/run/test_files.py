@@ -226,3 +226,15 @@ def test_columns_of_a_table_are_whole_however_its_batches_and_the_parts_fall(tmp
                 assert [part.place(0) for part, _ in parts][-1].endswith(
                     f"row {(rows - 1) // size * size + 1}, column 'b'"
                 )
+
+
+def test_names_that_are_not_data_are_left_out_of_a_folder_and_progress_goes_on_from_file_to_file(tmp_path):
+    for name in ("a.txt", "b.txt", "sub/c.txt", "_SUCCESS.txt", ".hidden.txt", "_logs/d.txt", ".git/e.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("one\ntwo\n" if name.strip("./").startswith(("a", "b", "sub")) else "no data\n")
+    seen: list[tuple[int, int]] = []
+    chunks = list(read_values(str(tmp_path), 1, progress=lambda *told: seen.append(told)))
+    assert [cell for chunk in chunks for cell in chunk.cells] == ["one", "two"] * 3
+    assert seen == sorted(seen)
+    assert seen[-1] == (24, 24)

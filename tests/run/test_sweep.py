@@ -85,6 +85,31 @@ def test_a_study_that_was_cut_short_goes_on_with_the_same_result(tmp_path: Path)
         assert part.read_bytes().count(b"\n") == 5
 
 
+def test_what_a_study_gives_does_not_depend_on_how_its_runs_were_put_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One by one, two by two, or with holes between those that are done: each run is done once, with its own seed."""
+    asked = {"metrics": ["mse", "best guess"], "runs": 5}
+    expected, path = small(**asked).rows(every=True), tmp_path / "study.jsonl"
+    for chunk, kept in ((4000, slice(None)), (2000, [0, 1, 4, 5, 8, 11])):
+        monkeypatch.setattr("deniable.run.sweep.study._CHUNK", chunk)
+        for left in (slice(None), kept):
+            lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+            held = lines[left] if isinstance(left, slice) else [lines[i] for i in left]
+            path.write_bytes(b"".join(held))
+            heard: list[int] = []
+            assert (
+                small(resume=path, progress=lambda done, total: heard.append(done), **asked).rows(every=True)
+                == expected
+            )  # noqa: B023
+            assert heard == sorted(heard)
+            assert heard[-1] == 20
+            done = [json.loads(line) for line in path.read_bytes().splitlines()[1:]]
+            runs = sorted((part["cell"], part["first"] + i) for part in done for i in range(len(part["rows"])))
+            assert runs == [(cell, run) for cell in range(4) for run in range(5)], "each of them once"
+        path.unlink()
+
+
 def test_a_file_of_another_study_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     small(resume=path)
