@@ -131,3 +131,26 @@ def test_distance_at_the_same_best_guess(run):
     mixed = run("design", "ssmix", "--k", 100, "--epsilon", 4, "--json").json
     assert abs(mixed["gap_at_asr"]) < 1e-9
     assert mixed["gap"] > 0.1
+
+
+def test_the_seed_reaches_a_prior_that_is_drawn(run):
+    told = [
+        run(
+            "attack",
+            "grr",
+            "--k",
+            6,
+            "--epsilon",
+            1,
+            "--prior",
+            "dirichlet:0.5",
+            "--reports",
+            100,
+            "--seed",
+            s,
+            "--json",
+        ).json
+        for s in (1, 2, 1)
+    ]
+    assert told[0] == told[2]
+    assert told[0]["blind"] != told[1]["blind"]

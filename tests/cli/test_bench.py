@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from tasks import asked, document
+from tasks import GRR, asked, document
 
 
 def test_designs_side_by_side(run: Any, tmp_path: Path) -> None:
@@ -73,6 +73,17 @@ def test_files_are_audited(run: Any, tmp_path: Path) -> None:
     assert "does NOT hold" in bad.out
     assert run("audit", "none.json").code == 2
     assert run("audit", "design.json", "--epsilon", 1).code == 2
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["first", "last"])
+def test_one_question_that_breaks_the_promise_is_enough(run: Any, tmp_path: Path, order: int) -> None:
+    designs = {"weak": GRR, "strong": dn.mechanism("grr", epsilon=0.5, labels=["no", "yes"]).design}
+    questions = [{"name": name, "text": f"{name}?", "design": design, "share": 1} for name, design in designs.items()]
+    (tmp_path / "task.json").write_text(json.dumps(document(questions=questions[::order])))
+    done = run("audit", "task.json", "--promise", "0.8", "--json")
+    assert (done.code, done.json["holds"]) == (1, False)
+    assert {one["question"]: one["holds"] for one in done.json["audits"]} == {"weak": False, "strong": True}
+    assert run("audit", "task.json", "--promise", "1", "--json").json["holds"] is True
 
 
 def test_files_are_verified(run: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.cli import main
+from deniable.run.release import read_released
 
 PLACES = "label,latitude,longitude\nBerlin,52.5,13.4\nParis,48.9,2.4\n=Rome,41.9,12.5\n"
 
@@ -91,3 +93,26 @@ def test_wrong_calls_are_told_and_leave_nothing(folder: Path, capsys: pytest.Cap
         assert said in told.err, line
         assert told.out == "" or " " in line, "the first file may be told already"
     assert sorted(path.name for path in folder.iterdir()) == ["grr", "other", "r", "t", "v.txt"]
+
+
+def test_files_of_both_kinds_are_simulated_together_and_progress_goes_on(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One simulated report makes all that is read simulated, whichever file comes first."""
+    near("brr", "--points", "10", values="1\n2\n", out="real")
+    near("brr", "--points", "10", "--seed", "1", values="3\n4\n5\n", out="made-up")
+    capsys.readouterr()
+    for names in (["real", "made-up"], ["made-up", "real"]):
+        assert main(["release", *names, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["n"], found["simulated"]) == (5, True)
+        done: list[int] = []
+        read_released(names, lambda values, mark: None, progress=partial(_noted, done))
+        assert done == sorted(done)
+        assert done[-1] > (folder / names[0]).stat().st_size
+
+
+def _noted(done: list[int], now: int, whole: int | None) -> None:
+    assert whole is not None
+    assert now <= whole
+    done.append(now)

@@ -21,7 +21,7 @@ AREAS = {
     *("apart", "audit", "checking", "commands", "dealt", "devices", "drawn", "estimates", "estimating", "grammar"),
     *("learn", "ledger", "marks", "options", "planning", "proofs", "randomness"),
     *("releases", "running", "scripts", "second", "see", "serving", "sessions"),
-    *("stores", "stranger", "survey", "testing", "thresholds", "values"),
+    *("stores", "stranger", "survey", "testing", "thresholds", "told", "values"),
 }  # fmt: skip
 CRITICAL = (
     *(path for path in (ROOT / "clients/python/src/deniable_client/kernels").glob("*.py") if path.stem != "__init__"),

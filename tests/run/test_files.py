@@ -199,3 +199,42 @@ def test_lines_of_quoted_cells_are_counted(tmp_path):
         list(read_values(str(tmp_path / "v.csv"), 10, column="a"))
     chunk = next(read_values(str(tmp_path / "v.csv"), 2, column="a"))
     assert [chunk.place(i).rpartition(" ")[2] for i in range(2)] == ["2", "4"]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
+def test_columns_of_a_table_are_whole_however_its_batches_and_the_parts_fall(tmp_path, kind):
+    """Nothing is lost or comes twice at the ends of parts and batches, a last part of one row too."""
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import ipc, parquet
+
+    for rows in (1, 6, 7):
+        table = arrow.table({"a": list(range(rows)), "b": [f"x{i}" for i in range(rows)]})
+        for batch in (1, 2, 4):
+            path = tmp_path / f"{rows}-{batch}.{'parquet' if kind == 'parquet' else 'arrow'}"
+            if kind == "parquet":
+                parquet.write_table(table, path, row_group_size=batch)
+            else:
+                with (ipc.new_file if kind == "arrow" else ipc.new_stream)(str(path), table.schema) as out:
+                    out.write_table(table, max_chunksize=batch)
+            for size in (1, 3, 7, 8):
+                parts = list(files.read_columns(str(path), size, ("b", "a")))
+                assert [len(part[0].cells) for part in parts] == [size] * (rows // size) + [rows % size] * (
+                    rows % size > 0
+                )
+                assert [cell for _, part in parts for cell in part.cells] == list(range(rows))
+                assert [cell for part, _ in parts for cell in part.cells] == [f"x{i}" for i in range(rows)]
+                assert [part.place(0) for part, _ in parts][-1].endswith(
+                    f"row {(rows - 1) // size * size + 1}, column 'b'"
+                )
+
+
+def test_names_that_are_not_data_are_left_out_of_a_folder_and_progress_goes_on_from_file_to_file(tmp_path):
+    for name in ("a.txt", "b.txt", "sub/c.txt", "_SUCCESS.txt", ".hidden.txt", "_logs/d.txt", ".git/e.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("one\ntwo\n" if name.strip("./").startswith(("a", "b", "sub")) else "no data\n")
+    seen: list[tuple[int, int]] = []
+    chunks = list(read_values(str(tmp_path), 1, progress=lambda *told: seen.append(told)))
+    assert [cell for chunk in chunks for cell in chunk.cells] == ["one", "two"] * 3
+    assert seen == sorted(seen)
+    assert seen[-1] == (24, 24)

@@ -133,3 +133,38 @@ def test_the_first_of_each_kind_that_is_skipped_is_told() -> None:
     assert (skips.counts, skips.places) == ({"damaged": 71}, {"damaged": "row 3"})
     other = Counted(m.empty(), {"design": 1}, {"design": "elsewhere"})
     assert (found + other).places == {"null": "row 1", "length": "row 3", "design": "elsewhere"}
+
+
+def test_places_and_numbers_of_what_is_skipped_are_those_of_the_whole_frame() -> None:
+    """A frame is read in batches; each group tells how many of its own rows do not count, not how many reasons."""
+    m = dn.mechanism("grr", epsilon=1.0, k=3)
+    good = m.privatize_items(np.array([1]), dn.simulation(1)).row(0)
+    rows: list[bytes | None] = [good, None, good, None, None, b"", good, good]
+    days = ["mon", "tue"] * 4
+    for size in (1, 3, 8):
+        batches = pa.table({"report": pa.array(rows, pa.binary()), "day": days}).to_batches(max_chunksize=size)
+        found = frames.tally(pa.Table.from_batches(batches), m)
+        assert found.places == {"null": "row 1", "length": "row 5"}
+        found = frames.tally(pa.Table.from_batches(batches[5 // size :]), m)
+        assert found.places["length"] == f"row {5 - 5 // size * size}"
+        told = frames.estimate(pa.Table.from_batches(batches), m, by="day").to_pydict()
+        assert dict(zip(told["day"], told["skipped"], strict=True)) == {"mon": 1, "tue": 3}
+        assert dict(zip(told["day"], told["n"], strict=True)) == {"mon": 3, "tue": 1}
+    assert set(frames.estimate(pa.Table.from_batches(batches), m).to_pydict()["skipped"]) == {4}
+
+
+def test_blocks_of_another_design_count_as_what_they_hold() -> None:
+    """One that does not say how much counts as one; reports that are kept for a fit are those that count."""
+    m = dn.mechanism("grr", epsilon=1.0, k=3)
+    counting = Counting(m)
+    blocks = {"payload": [b"\x01\x01", b"\x01", b"\x01"], "n": [2, None, 5], "crc": [0, 0, 0]}
+    counting.add(pa.record_batch({**blocks, "design": ["other"] * 3}))
+    assert counting.result().skipped == {"design": 8}
+    keeping = Counting(m, keep=True)
+    keeping.add(pa.record_batch({"report": [b"\x01", b"\x09", b"\x02", b"\x07", b"\x00"]}))
+    assert (keeping.result().reports, keeping.result().skipped) == (3, {"impossible": 2})
+    assert [held.row(0) for kept in keeping.kept for held in (kept[i] for i in range(len(kept)))] == [
+        b"\x01",
+        b"\x02",
+        b"\x00",
+    ]

@@ -12,6 +12,7 @@ from deniable.errors import ParameterError
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable.plan.questions import PLANS
 from deniable.run.questions import QUESTIONS, Question, question_of
+from deniable.run.results import Shown
 from deniable.service.release import forged
 
 
@@ -76,3 +77,14 @@ def test_what_an_estimate_is_made_into_first_is_refused_for_other_questions() ->
     shown = question_of("kv-ss").show(both, 0.95, "reporters", False, shrink=2)
     assert (shown.bias, shown.facts["range"]) == (("shrunk",), [-1.0, 1.0])
     assert list(shown.columns) == ["value", "stderr", "low", "high", "mean", "mean_low", "mean_high", "too_rare"]
+
+
+def test_the_largest_of_a_fine_estimate_are_drawn_one_by_one() -> None:
+    """All of them in bins, as single numbers say nothing; some of them as they are, and the chart says how many."""
+    pytest.importorskip("altair", reason="charts need the extra: pip install 'deniable[charts]'")
+    m = dn.mechanism("sw", epsilon=1.0, interval=(0, 1))
+    shown = Shown.of(m.fit(m.tally(m.privatize([0.25, 0.75] * 200, rng=dn.simulation(1)))))
+    whole, largest = (one.chart("T").to_dict() for one in (shown, shown.top(3)))
+    assert len(whole["data"]["values"]) < 10 < shown.total == m.k
+    assert [row["label"] for row in largest["data"]["values"]] == list(shown.top(3).labels)
+    assert f"the 3 largest of {m.k:,}" in " ".join(largest["title"]["subtitle"])

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,31 @@ def test_a_study_that_was_cut_short_goes_on_with_the_same_result(tmp_path: Path)
         assert found.rows(every=True) == expected
         assert heard[0] == 4 * (kept.count(b"\n") - 1)
         assert part.read_bytes().count(b"\n") == 5
+
+
+def _noted(heard: list[int], done: int, total: int | None) -> None:
+    assert total == 20
+    heard.append(done)
+
+
+def test_what_a_study_gives_does_not_depend_on_how_its_runs_were_put_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One by one, two by two, or with holes between those that are done: each run is done once, with its own seed."""
+    asked = {"metrics": ["mse", "best guess"], "runs": 5}
+    expected, path = small(**asked).rows(every=True), tmp_path / "study.jsonl"
+    for chunk, kept in ((2000, []), (10_000, [0, 1, 3, 5, 6, 10]), (4000, [0, 2]), (2000, [0, 1, 2])):
+        monkeypatch.setattr("deniable.run.sweep.study._CHUNK", chunk)
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        path.write_bytes(b"".join(lines[i] for i in kept))
+        heard: list[int] = []
+        found = small(resume=path, progress=partial(_noted, heard), **asked)
+        assert found.rows(every=True) == expected
+        assert heard == sorted(heard)
+        assert heard[-1] == 20
+        done = [json.loads(line) for line in path.read_bytes().splitlines()[1:]]
+        runs = sorted((part["cell"], part["first"] + i) for part in done for i in range(len(part["rows"])))
+        assert runs == [(cell, run) for cell in range(4) for run in range(5)], "each of them once"
 
 
 def test_a_file_of_another_study_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ class DirectionPlan(MeanPlan):
         "work": "operations of the server per report",
         "forged": "how far 1 % of forged reports can move the end of the resultant, whose length is 1 at most",
     }
+    drawn: ClassVar[tuple[str, str, str]] = (
+        "Mean directions",
+        "standard error, all directions the same",
+        f"standard error where the resultant is {_PREVAILS:g}",
+    )
 
     @property
     def columns(self) -> Mapping[str, Callable[[MeanPrediction], str]]:

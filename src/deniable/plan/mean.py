@@ -114,6 +114,12 @@ class MeanPlan(Plan[MeanPrediction]):
         "work": "operations of the server per report",
         "forged": "how far 1 % of forged reports can move the mean",
     }
+    drawn: ClassVar[tuple[str, str, str]] = (
+        "Means of numbers",
+        "standard error, values spread evenly",
+        "standard error, whatever the values",
+    )
+    """What a chart is of, and its axes."""
 
     @property
     def columns(self) -> Mapping[str, Callable[[MeanPrediction], str]]:
@@ -156,14 +162,14 @@ class MeanPlan(Plan[MeanPrediction]):
         return (*super().notes, *many, *vague, *coarse)
 
     def chart(self) -> altair.LayerChart:
-        x, y = "standard error, values spread evenly", "standard error, whatever the values"
+        what, x, y = self.drawn
         rows = [
             {"label": d.name, x: d.stderr_mean, y: d.stderr, "people": f"{d.n:,}"}
             | {"best guess": f"{100 * d.asr:.4g} %", "size": f"{d.bytes} bytes"}
             | reason(d)
             for d in self.designs
         ]
-        title = f"Means of numbers at epsilon {self.request['epsilon']:g}"
+        title = f"{what} at epsilon {self.request['epsilon']:g}"
         n = "each with the fewest people that do" if self.request["n"] is None else f"n = {self.request['n']:,}"
         return answer_chart(rows, x=x, y=y, title=title, subtitle=n)
 
