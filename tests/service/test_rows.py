@@ -69,6 +69,7 @@ def harmed(row: bytes) -> dict[str, bytes]:
         "bytes of cells instead of": row[:-6],
         "instead of": head + zlib.compress(cells + bytes(8), 1),
         "instead of 32780": head + zlib.compress(bytes(1 << 26), 1),
+        "32780 bytes of cells instead of 32780": row + b"more",
         "do not match": head + zlib.compress(cells[:8] + b"\x07" + cells[9:], 1),
         "neither reports nor a tally": b"XXXX" + row[4:],
     }

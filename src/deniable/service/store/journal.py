@@ -169,7 +169,10 @@ def _renew(session: Session, path: Path, what: str, after: int) -> None:
     """Go on under a new life, in a file that may have to be made."""
     life = int.from_bytes(os.urandom(8), "big") >> 1
     line = _line(life, after, what, {})
-    if not path.exists():
+    if path.exists():
+        with path.open("r+b") as file:
+            _last_line(file)  # a line that was not finished is cut off
+    else:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         sync_folder(path.parent)
     _append(path, line)
