@@ -240,7 +240,7 @@ def continued(session: Session, source: Path | None, own: Path | None) -> None:
         if own.exists():
             raise ParameterError(f"there is a journal {own} already.", "Restore to a new place, or move it away.")
         with replacing(own, private=True) as file, source.open("rb") as lines:
-            file.writelines(line for line in lines if line.endswith(b"\n"))
+            file.writelines(lines)
         _renew(session, source, RESTORED, after)  # its database, should it still run, can change nothing any more
     _renew(session, own or source, RESTORED, after)
 
