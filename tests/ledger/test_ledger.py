@@ -753,16 +753,6 @@ def test_forget_erases_from_the_file_and_keeps_what_was_spent(
     assert spent(ledger) == 2
 
 
-def test_an_answer_that_another_one_took_the_place_of_is_not_in_the_file(
-    told: tuple[Ledger, Task, bytes], tmp_path: Path
-) -> None:
-    """Nobody asked to erase it: it is overwritten where it was."""
-    ledger, task, sent = told
-    new = body(tmp_path / "ledger", ledger.answer(task, 2).id)
-    data = (tmp_path / "ledger").read_bytes()
-    assert (new in data, sent in data) == (True, False)
-
-
 def test_forget_needs_to_know_what(ledger: Ledger) -> None:
     for wrong in ({}, {"task": "a", "question": "b"}, {"task": "a", "everything": True}):
         with pytest.raises(ParameterError, match="exactly one of"):

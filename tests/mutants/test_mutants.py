@@ -18,7 +18,8 @@ from mutants.swap import pairs
 TOOL = LISTS / "run.py"
 LEAST = 1000
 AREAS = {
-    *("apart", "audit", "checking", "commands", "dealt", "devices", "drawn", "estimates", "estimating", "grammar"),
+    *("apart", "audit", "beside", "checking", "commands", "dealt", "devices", "drawn", "estimates", "estimating"),
+    "grammar",
     *("learn", "ledger", "marks", "options", "planning", "proofs", "randomness"),
     *("releases", "running", "scripts", "second", "see", "serving", "sessions"),
     *("stores", "stranger", "survey", "testing", "thresholds", "told", "values"),

@@ -25,6 +25,7 @@ from deniable.service.store import open_store
 from deniable.service.store.contract import Incoming, Store, Upload
 from deniable.service.store.schema import MIGRATIONS
 from deniable_client.canonical import canonical
+from service.calling import task_of
 from service.making import DAY, body, fresh_id, make_task, opened, report, task_document
 
 MIDNIGHT = datetime(DAY.year, DAY.month, DAY.day, tzinfo=UTC)
@@ -173,3 +174,13 @@ def test_a_webhook_that_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text("webhooks = [5]\n")
     with pytest.raises(DeniableError, match=r"webhooks must be addresses .*got 5"):
         settings({}, file=str(tmp_path / "s.toml"), environment={})
+
+
+@pytest.mark.parametrize(
+    ("windows", "given", "budget"), [(1, None, 2), (2, None, 2), (3, None, 3), (1, 1.0, 1), (1, 5, 5)]
+)
+def test_a_collector_asks_for_what_devices_give_unless_its_task_costs_more(
+    windows: int, given: float | None, budget: float
+) -> None:
+    """What it says first holds for the year: as little as one task costs would leave nothing for a second one."""
+    assert task_of(windows=windows, budget=given)["budget"] == budget

@@ -163,6 +163,21 @@ def test_a_killed_collector_leaves_nothing_once_another_has_started(tmp_path: Pa
     trial.store.close()
 
 
+def test_what_a_killed_process_left_is_written_anew_on_the_same_day(tmp_path: Path) -> None:
+    """Nothing was deleted, and the files were in order that day: it is noted all the same when the next one starts."""
+    url = new_database("sqlite", tmp_path)
+    trial = Trial(open_store(url, settle_seconds=3600))
+    trial.store.purge(DAY)
+    trial.send(3)
+    trial.store.engine.close()  # without a word
+    store = open_store(url, settle_seconds=3600)
+    assert store.engine.disorder()
+    store.settle_soon()
+    store.purge(DAY)
+    assert not store.engine.disorder()
+    store.close()
+
+
 def test_more_rows_than_are_put_in_order_at_once_wait_for_the_next_day(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import FormatError, ParameterError
-from deniable.service.access.keys import is_valid, new_key
+from deniable.service.access.keys import is_valid, new_key, rotate
 from deniable.service.ingest import Intake
 from deniable.service.release import kept_reports, windows
 from deniable.service.store import engine_of, open_store, restoring, schema
@@ -251,16 +251,19 @@ def test_without_a_journal_everything_is_closed_withheld_and_void(place: Place) 
     told(place.store, task, NOON + timedelta(8))  # its first window is published in the copy
     answer(place.store, task, range(20, 20 + LEAST), days=8)
     answer(place.store, other, range(LEAST))
-    new_key(place.store, "analyst", today=DAY, name="one")
+    for name in ("one", "two"):
+        new_key(place.store, "analyst", today=DAY, name=name)
+    rotate(place.store, "two", today=DAY, days=3)  # the old one would be valid for a while
     first = told(place.store, task, NOON + timedelta(8))[0]
+    place.store.seal(other.id, 1)  # somebody was about to publish it
     copy = place.backup()
     found = place.restore(copy, with_journal=False)
     assert found.closed == [task.id, other.id]
     assert found.voided == 3
-    assert found.revoked == ["one"]
+    assert found.revoked == ["one", "two", "two-1"]
     assert found.journal is None
     assert [row.state for row in place.store.tasks()] == ["closed", "closed"]
-    assert [key.revoked for key in list(place.store.keys())] == [DAY]
+    assert [(key.revoked, key.digest) for key in list(place.store.keys())] == [(DAY, b"")] * 3
     again, second = told(place.store, task, NOON + timedelta(60))
     assert again == first
     for document in (second, *told(place.store, other, NOON + timedelta(60))):
@@ -339,6 +342,26 @@ def test_a_line_that_was_not_finished_is_cut_off(local: Place) -> None:
     ]
     local.restore(copy)
     assert answer(local.store, task, range(1)) == ["sealed"]
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_line_that_was_not_finished_does_not_spoil_a_restore(local: Place, moved: bool, tmp_path: Path) -> None:
+    """The disk was full in the midst of a line: the journal goes on behind the last whole one, here and elsewhere."""
+    task = asked(local.store)
+    copy, own = local.backup(), tmp_path / "own.journal" if moved else local.journal
+    local.store.seal(task.id, 0)
+    with local.journal.open("ab") as file:
+        file.write(b'{"after": 1, "life"')
+    target = engine_of(new_database("sqlite", tmp_path))
+    restoring.restore(copy, target, journal=local.journal, own=own, today=DAY)
+    restored = Database(target, journals.Journal(own))
+    restored.set_state(task.id, "closed")
+    for path in {own, local.journal}:
+        whats = [json.loads(line)["what"] for line in path.read_text().splitlines()]
+        assert whats == ["began", "opened", "sealed", "restored", *(["closed"] if path == own else [])]
+    with pytest.raises(FormatError, match="goes on with another database"):
+        local.store.set_state(task.id, "closed")
+    restored.close()
 
 
 def test_long_lines_are_read_from_their_end(local: Place) -> None:

@@ -43,6 +43,7 @@ def test_the_collector_runs_the_library_s_protocol() -> None:
     expected = COLLABORATIVE.next([tally])
     assert not isinstance(expected, Estimate)
     assert second.mechanism == expected.mechanism
+    assert (second.number, second.of, second.name, second.share) == (2, 2, expected.name, 0.95)
     assert second.mechanism.theta == COLLABORATIVE.theta(tally)  # type: ignore[attr-defined]
     before = Task.load(service.store.task(one).document)  # type: ignore[union-attr]
     two = ask(service, second, before, np.arange(400) % 8, 1000)

@@ -69,6 +69,7 @@ def harmed(row: bytes) -> dict[str, bytes]:
         "bytes of cells instead of": row[:-6],
         "instead of": head + zlib.compress(cells + bytes(8), 1),
         "instead of 32780": head + zlib.compress(bytes(1 << 26), 1),
+        "32780 bytes of cells instead of 32780": row + b"more",
         "do not match": head + zlib.compress(cells[:8] + b"\x07" + cells[9:], 1),
         "neither reports nor a tally": b"XXXX" + row[4:],
     }
@@ -162,6 +163,23 @@ def test_two_processes_that_start_at_once_make_the_tables_once(tmp_path: Path, m
     monkeypatch.undo()
     assert care.version_of(engine) == schema.VERSION
     engine.close()
+
+
+def test_a_copy_that_fails_leaves_no_part_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store: Any = open_store(f"sqlite:///{tmp_path / 'a.db'}")
+    opened(store)
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with monkeypatch.context() as patch:
+        patch.setattr(care.os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            store.backup(tmp_path / "copy")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    store.backup(tmp_path / "copy")
+    store.close()
 
 
 def test_all_lots_of_rows_that_are_copied_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deniable.errors import ParameterError
-from deniable.service.sharing.qr import blocks_of, corrected, format_bits, matrix, svg, version_bits
+from deniable.service.sharing.qr import _bits, blocks_of, corrected, format_bits, matrix, svg, version_bits
 
 TOTAL = [26, 44, 70, 100, 134, 172, 196, 242, 292, 346, 404, 466, 532, 581, 655, 733, 815, 901, 991, 1085]
 """Bytes of a code by version (ISO/IEC 18004, table 1)."""
@@ -147,6 +147,17 @@ def _read_back(length: int) -> None:
     grid = matrix(text)
     assert read(grid) == text.encode()
     assert length > 14 or len(grid) == 21
+
+
+MOST = (14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412, 450, 504, 560, 624, 666)
+"""The most bytes of each version at level M, by the standard's table of capacities."""
+
+
+@pytest.mark.parametrize("version", range(1, 21))
+def test_a_text_that_just_fits_gets_no_larger_code(version: int) -> None:
+    assert _bits(b"a" * MOST[version - 1])[0] == version
+    if version < 20:
+        assert _bits(b"a" * (MOST[version - 1] + 1))[0] == version + 1
 
 
 def test_other_texts_are_other_codes_and_long_ones_are_refused() -> None:

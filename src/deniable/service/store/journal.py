@@ -169,7 +169,10 @@ def _renew(session: Session, path: Path, what: str, after: int) -> None:
     """Go on under a new life, in a file that may have to be made."""
     life = int.from_bytes(os.urandom(8), "big") >> 1
     line = _line(life, after, what, {})
-    if not path.exists():
+    if path.exists():
+        with path.open("r+b") as file:
+            _last_line(file)  # a line that was not finished is cut off
+    else:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         sync_folder(path.parent)
     _append(path, line)
@@ -237,7 +240,7 @@ def continued(session: Session, source: Path | None, own: Path | None) -> None:
         if own.exists():
             raise ParameterError(f"there is a journal {own} already.", "Restore to a new place, or move it away.")
         with replacing(own, private=True) as file, source.open("rb") as lines:
-            file.writelines(line for line in lines if line.endswith(b"\n"))
+            file.writelines(lines)
         _renew(session, source, RESTORED, after)  # its database, should it still run, can change nothing any more
     _renew(session, own or source, RESTORED, after)
 
