@@ -30,7 +30,7 @@ from deniable.service.store.contract import DraftRow, Incoming, Upload
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.task import Task
 from pages.asks import CITIES, LOCAL, OFTEN, Paged, joint, signed_in
-from service.calling import HOST
+from service.calling import HOST, item
 
 __all__ = ["FOLDER", "PAGES", "kept", "shown", "write"]
 
@@ -167,6 +167,10 @@ def _open(service: Paged) -> dict[str, str]:
     own = {"levels": low, "shares": [0.3, 0.3, 0.4], "level_epsilon": 1.0, "labels": ["no", "yes", "quit"]}
     some = {"labels": ["flu", "hay fever", "depression", "HIV"], "sensitive": ["depression", "HIV"]}
     silent = dn.Domain.of([*OFTEN, "no answer"], missing="no answer")
+    labels = ARABIC["strata"][0]["values"][:2]
+    own_words = {name: ARABIC[name] for name in ("subject", "purpose")} | {
+        "questions": [[{"text": "?", "labels": labels}]]
+    }
     made: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
         "choice": (dn.mechanism("ss", epsilon=1.0, domain=silent), {}, {}),
         "list": (dn.mechanism("olh", epsilon=1.0, labels=[f"city {i}" for i in range(17)]), {}, {}),
@@ -176,6 +180,13 @@ def _open(service: Paged) -> dict[str, str]:
         "number": (dn.mechanism("sw", epsilon=1.0, interval=(30, 200)), {"unit": "kg", "kind": "number"}, {}),
         "rating": (dn.mechanism("ss", epsilon=1.0, labels=["1", "2"]), {"kind": "rating", "ends": tuple(high)}, {}),
         "places": (dn.mechanism("brr", epsilon=1.0, distances=places), {}, {}),
+        "ticks": (dn.mechanism("several", epsilon=1.0, labels=list("abc"), most=3), {}, {}),
+        "named": (dn.mechanism("uss", epsilon=1.0, k=6, sensitive=2), {}, {}),
+        "counted": (
+            dn.mechanism("grr", epsilon=1.0, labels=["a", "b"]),
+            {"none": "a"},
+            {"translations": {"ar": own_words}},
+        ),
         "keyed": (dn.mechanism("kv-ss", epsilon=1.0, labels=["down", "foam", "wool"], length=2), {}, {}),
     }
     ids = {}
@@ -183,6 +194,7 @@ def _open(service: Paged) -> dict[str, str]:
         asked = Asked(text=f"A question of the kind {name}?", design=m.design, name="q", **said)
         usual = {"opens": TODAY, "windows": 1, "subject": "sleep", "results": None, "purpose": "To <learn>."}
         ids[name] = service.add(_told(asked, **{**usual, **terms}))
+    service.send(ids["choice"], item(1, b"\x0f"), *(item(i, b"too long") for i in (2, 3, 4)))
     ids["pair"] = service.add(joint(none="no", pair=True, opens=TODAY))
     ids["early"] = service.add(_told(Asked(text="Later?", design=made["choice"][0].design), opens=TODAY + timedelta(9)))
     closed = Asked(text="Closed?", design=made["choice"][0].design)
@@ -310,8 +322,10 @@ PAGES: dict[str, tuple[str, str, str]] = {
     "signed-out-over": ("/plan", "over", "signed-out"),
     "survey": ("/t/{choice}", "", ""),
     **{f"survey-{name}": (f"/t/{{{name}}}", "", "survey") for name in
-       ("list", "sixteen", "sensitive", "level", "number", "rating", "places", "keyed", "pair", "early")},
+       ("list", "sixteen", "sensitive", "level", "number", "rating", "places", "keyed", "ticks", "named", "pair",
+        "early")},
     **{f"survey-{name}": (f"/t/{{{name}}}", "", "survey-early") for name in ("closed", "draft", "mean")},
+    "survey-counted": ("/t/{counted}?lang=ar", "", "survey-ar"),
     "survey-ar": ("/t/{pair}?lang=ar", "", "survey-pair"),
     "survey-kiosk": ("/t/{choice}?kiosk&lang=xx", "de", "survey"),
     "survey-embed": ("/t/{choice}?embed", "", "survey"),
