@@ -166,6 +166,7 @@ def test_a_task_of_several_questions_has_the_title_of_the_questionnaire() -> Non
     days = [texts("desk", "en").language.date(task.closes - timedelta(n)) for n in (0, 1)]
     assert days[1] in page
     assert days[0] not in page
+    assert "How? (0) – 1 % of forged reports" in only_text(page).text, "each by its question, without ?: between"
     listed = only_text(service.get("/", headers).body.decode()).text
     assert listed.index("exams") < listed.index("How? (0) and 2 more")
     assert str(task.closes) not in listed
