@@ -193,6 +193,9 @@ def test_styles_know_no_left_and_right() -> None:
     )
     assert "prefers-reduced-motion" in style
     assert "forced-colors" in style
+    for name in ("survey.css", "dashboard.css"):
+        rules = (STATIC / name).read_text("utf-8")
+        assert re.search(r"(?:^|[}\n] ?)a \{ color: var\(--accent\)", rules), f"links of {name} have its colour"
 
 
 # ---- logic

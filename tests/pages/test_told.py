@@ -25,6 +25,7 @@ from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
 from deniable_client.task import Task
 from pages.asks import Paged, signed_in
+from pages.said import beside
 from pages.test_dashboard import only_text
 from pages.test_results import BEGUN, counted, plain
 
@@ -149,8 +150,8 @@ def test_the_methods_paragraph_can_be_pasted(tag: str) -> None:
     said = words.method(task, found, made, t, "https://example.org")
     quoted = [t("method.quoted", question=view.text) for view in found]
     assert t.language.list(quoted[:2]) in said
-    assert said.count("subset selection") == 1
-    assert "grr (generalised randomised response)" in said
+    assert said.count(words._ratio_text(made[0], t)) == 2, "of two mechanisms"
+    assert beside([said], tag, [*(view.text for view in found), "Us"]) == [], "in the words of the language alone"
     assert t.language.list([t.language.share(100 / 3, 1)] * 3) in said
 
 
@@ -166,6 +167,7 @@ def test_a_task_of_several_questions_has_the_title_of_the_questionnaire() -> Non
     days = [texts("desk", "en").language.date(task.closes - timedelta(n)) for n in (0, 1)]
     assert days[1] in page
     assert days[0] not in page
+    assert "How? (0) – 1 % of forged reports" in only_text(page).text, "each by its question, without ?: between"
     listed = only_text(service.get("/", headers).body.decode()).text
     assert listed.index("exams") < listed.index("How? (0) and 2 more")
     assert str(task.closes) not in listed

@@ -10,7 +10,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from deniable.mechanisms.registry import entry_of
 from deniable.service.results.joint import Crossing
 from deniable.service.results.view import Cell, Moment, QuestionView, clear
 from deniable.service.texts.catalogue import Texts, bdi
@@ -227,7 +226,7 @@ def method(
         same = known["mechanism"], known["epsilon"], _ratio_text(known, t)
         alike.setdefault(same, []).append(t("method.quoted", question=known["asked"]))
     for (name, epsilon, ratio), quoted in alike.items():
-        own = {"mechanism": f"{name} ({entry_of(name).summary})", "epsilon": epsilon, "ratio": ratio}
+        own = {"mechanism": name, "epsilon": epsilon, "ratio": ratio}
         said.append(t("method.mixed", questions=quoted, **own))
     said.append(t("method.population", level=t.language.share(95)))
     said.append(t("method.batch", least=task.min_batch))
