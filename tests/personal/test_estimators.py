@@ -129,6 +129,12 @@ def test_self_calibrated_estimates_sum_to_one() -> None:
         assert found.value.sum() == pytest.approx(1, abs=1e-9 if base != "lh" else 1e-6)
 
 
+def test_a_report_has_the_bits_of_the_data_and_of_the_level() -> None:
+    m = made(k=4, levels="0.5,1,2", base="sue", level_epsilon=1.0)
+    assert m.bulk.outputs == pytest.approx(4 + np.log2(3))
+    assert len(m.channel().outputs) == 3 * 2**4
+
+
 def test_shares_whose_sum_is_nearly_one_are_brought_to_one() -> None:
     """Written-down decimals; what is off by more is refused."""
     found = made(k=4, levels="0.5,2", level_epsilon=1.0, shares="0.3,0.7000000004")

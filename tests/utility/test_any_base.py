@@ -154,6 +154,7 @@ def test_a_bare_channel(channel: Channel, spare: float | None) -> None:
     prior = np.arange(1.0, m.k + 1) / (m.k * (m.k + 1) / 2)
     exactly = float(m.channel().asr([Fraction(2 * (i + 1), m.k * (m.k + 1)) for i in range(m.k)]))
     assert m.guess(prior).success == pytest.approx(exactly, rel=1e-12)
+    assert m.properties()["asr"] == pytest.approx(float(m.channel().asr()), rel=1e-12)
 
 
 def test_whole_weights_are_kept_as_they_are() -> None:
