@@ -136,6 +136,17 @@ def test_a_survey_takes_answers_from_its_first_day_to_its_last() -> None:
     assert said == ["early", *["open"] * 6, "over", "over"]
 
 
+def test_the_page_of_a_survey_goes_by_the_day_on_which_reports_arrive() -> None:
+    """While the clock is not believed, too."""
+    service = Paged()
+    id = service.add(task(CHOICE, opens=TODAY, windows=2, window_days=3))
+    service.to_day(TODAY)
+    service.collector.tidy()
+    for wrong in (-400, 0, 400):
+        service.wrong = timedelta(wrong)
+        assert b'id="start"' in service.get(f"/t/{id}").body, wrong
+
+
 # ---- who is signed in
 
 

@@ -237,6 +237,8 @@ test("Retry-After is honoured, in seconds or as a date, for a day at most", asyn
     [new Date(now - HOUR).toUTCString(), 0],
     ["soon", 0],
     ["-5", 0],
+    ["Fri, 31 Dec 9999 23:59:59", 0],
+    ["Fri, 31 Dec 9999 23:59:59 -0000", 0],
   ])) {
     const { collector, flush, later } = await waiting();
     collector.trouble = () => new Response("", { status: 429, headers: { "Retry-After": text } });

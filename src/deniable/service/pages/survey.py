@@ -178,7 +178,7 @@ def _day(task: Task, window: int) -> date:
 
 def _state(collector: Collector, known: Known) -> str:
     """Why the task takes no answers now; empty if it does."""
-    task, today = known.intake.task, collector.clock().date()
+    task, today = known.intake.task, collector.today()
     if known.row.state == "closed":
         return "closed"
     return "early" if today < task.opens else "over" if today >= min(task.closes, task.expires) else ""

@@ -221,6 +221,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float:
     text = (headers.get("retry-after") or "").strip()
     if text.isascii() and text.isdecimal():
         return float(min(int(text[:9]), _WAIT_MAX))
+    if not text.endswith(" GMT"):  # a date of HTTP; others would be read in the device's own time zone
+        return 0.0
     try:
         wait = parsedate_to_datetime(text).timestamp() - now
     except (ValueError, TypeError, IndexError, OverflowError):
