@@ -1,7 +1,8 @@
 """Which of many cases are in the default tier: a few that stand for all; the full tier has every one.
 
 Some take long and look for what is not known: `@pytest.mark.turns(N)` (with `slow`). In the full tier such a test runs
-each of its cases every N days, by the day's number; the nightly tier (./bin/test --nightly) has them all.
+each of its cases every N days, by the day's number and its own name, so that no day has all of them; the nightly tier
+(./bin/test --nightly) runs every case.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -19,12 +21,15 @@ LIMITS = {False: 300, True: 1800}
 
 
 def waiting(items: Sequence[pytest.Item], day: int) -> set[pytest.Item]:
-    """The cases that take turns and whose turn is not today: the i-th case of a test is on days i, i + N, i + 2 N."""
+    """The cases that take turns and whose turn is not today: the i-th case of a test is on days s + i, s + i + N, ..,
+    where s is a number of its name.
+    """
     late: set[pytest.Item] = set()
-    for _, cases in groupby(items, lambda item: item.nodeid.partition("[")[0]):
+    for name, cases in groupby(items, lambda item: item.nodeid.partition("[")[0]):
+        first = crc32(name.encode())
         for i, item in enumerate(cases):
             mark = item.get_closest_marker("turns")
-            if mark is not None and (day - i) % mark.args[0]:
+            if mark is not None and (day - first - i) % mark.args[0]:
                 late.add(item)
     return late
 
