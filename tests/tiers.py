@@ -21,14 +21,14 @@ LIMITS = {False: 300, True: 1800}
 
 
 def waiting(items: Sequence[pytest.Item], day: int) -> set[pytest.Item]:
-    """The cases that take turns and whose turn is not today: the i-th case of a test is on days s + i, s + i + N, ..,
-    where s is a number of its name.
+    """The slow cases that take turns and whose turn is not today: the i-th case of a test is on days s + i, s + i + N,
+    .., where s is a number of its name. Cases of the default tier take none.
     """
     late: set[pytest.Item] = set()
     for name, cases in groupby(items, lambda item: item.nodeid.partition("[")[0]):
         first = crc32(name.encode())
         for i, item in enumerate(cases):
-            mark = item.get_closest_marker("turns")
+            mark = item.get_closest_marker("turns") if item.get_closest_marker("slow") is not None else None
             if mark is not None and (day - first - i) % mark.args[0]:
                 late.add(item)
     return late

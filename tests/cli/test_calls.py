@@ -107,6 +107,7 @@ def test_lines_of_all_kinds_end_well(run, tmp_path):
     assert min(codes[0], codes[2]) > SAMPLE // 5, codes
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 def test_thousands_of_lines_end_well(run, tmp_path):
     codes = check(run, tmp_path, range(10_000, 10_000 + MANY))

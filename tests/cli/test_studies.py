@@ -224,6 +224,7 @@ def test_reproduce_passes_everything_on(run, monkeypatch):
 # ---- demo
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 def test_the_demonstration_draws(run, tmp_path):
     pytest.importorskip("altair")

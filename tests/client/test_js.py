@@ -85,6 +85,7 @@ def test_clients_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert told["errors"]["PrivacyError"] > 5
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 def test_clients_agree_about_all_kinds_of_kernels(capsys: pytest.CaptureFixture[str]) -> None:
     told = compared(capsys, "--reports", 60_000, "--leaking", 300, "--seed", 12)

@@ -77,6 +77,7 @@ def follow(steps: list[tuple[str, str]], visits: list[list[str]]) -> list[tuple[
     return lost
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", check("walk ss", "walk uss"))
 def test_walk_is_the_one_that_is_traced(name: str, walks: Row) -> None:

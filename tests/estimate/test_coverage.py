@@ -216,6 +216,7 @@ def test_value_plus_minus_two_stderr_would_not_do() -> None:
     assert usual < 0.94 <= exact_coverage(m, n, 0, "population")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("name", FAMILIES)

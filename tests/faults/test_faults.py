@@ -22,6 +22,7 @@ def run(*args: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 def test_disks_that_lose_and_refuse() -> None:
     found = run("--part", "power", "--part", "disk", "--part", "mutated")

@@ -71,6 +71,7 @@ def coin(**changes: Any) -> dict[str, Any]:
     return task_of(dn.mechanism("grr", epsilon=1.0, k=2), **changes)
 
 
+@pytest.mark.turns(2)
 def test_a_browser_requests_the_core_and_the_family_and_no_more(context: Any, site: Site) -> None:
     """What is asked of the server to prove a design and draw a report, byte by byte, in a tab that has nothing yet."""
     for family in (*FAMILIES, *MORE):

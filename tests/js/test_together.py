@@ -74,6 +74,7 @@ def answer(task: Task, ledger: Ledger, person: dict[str, Any], url: str) -> None
     assert ledger.flush(url).sent == 1
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", [PAIRS, EFFECTS, BOX], ids=["pairs", "effects", "box"])
 def test_questions_asked_together_are_told_one_by_one_in_pairs_and_by_group(

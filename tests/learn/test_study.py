@@ -63,6 +63,7 @@ def test_a_part_of_the_study_runs(study: ModuleType) -> None:
     assert {w.part for part in study.PARTS.values() for w in part()} == set(study.PARTS)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_runs(name: str) -> None:

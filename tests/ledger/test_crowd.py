@@ -22,6 +22,7 @@ ALPHA = 1e-6
 """That any estimate of all families is outside of its interval, if all is right."""
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 @pytest.mark.stat
 @pytest.mark.parametrize("family", ALL, ids=lambda family: family.name)

@@ -75,6 +75,7 @@ def test_every_byte_that_is_another_is_harmless_or_refused(tmp_path: Path) -> No
     assert found["refused"] > 20
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 def test_fifteen_hundred_damages(tmp_path: Path) -> None:
     found = damaged(tmp_path, DAMAGES)

@@ -170,6 +170,7 @@ def limited(path: Path, size: int, deadly: bool) -> int:
     return 0
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("deadly", [False, True])
 def test_full_disk_at_every_size(deadly: bool, tmp_path: Path, collector: Any) -> None:

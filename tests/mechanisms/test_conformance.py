@@ -71,6 +71,7 @@ LARGER, SMALLER = (
 
 
 @pytest.mark.stat
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("name", "case"), [*some(LARGER, (0,)), *slow(SMALLER, name=lambda case: named(*case))])
 def test_sampler_follows_the_law_and_more_epsilon_would_be_seen(name: str, case: Mapping[str, Any]) -> None:
     """Alpha 1e-6 each; the number of reports comes from a power computation (chance to miss: at most alpha too).

@@ -462,6 +462,7 @@ def _ids(site: Running) -> dict[str, str]:
 PLAN = "/plan?text=How+often%3F&kind=shares&answers=never%0Aoften&people=10000&epsilon=1"
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_nothing_stands_in_anybodys_way(site: Running, chromium: Any, artefacts: Path, look: str) -> None:
     """axe-core finds no violation on any page, light and dark, wide and narrow; pictures are kept."""

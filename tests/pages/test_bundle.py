@@ -75,6 +75,7 @@ QUICK = {"vectors": 20}
 LONG = {"device": 12, "canonical": 5, "task": 15, "signing": 3, "outbox": 10, "ledger": 40}
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)])
 def test_the_bundle_does_what_the_modules_do(node: str, client: Path, name: str) -> None:
     """The client's own tests, vectors included, with the modules of the bundle."""
@@ -233,6 +234,7 @@ CHECKED = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 def test_scripts_of_pages_are_typed(tmp_path: Path) -> None:
     """As strictly as the client that they import; a wrong type is noticed."""

@@ -12,6 +12,7 @@ from js.test_crowd import sent
 ITEMS, PEOPLE = 1000, 10_000
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 @pytest.mark.stat
 def test_intervals_cover_what_is_true(node: str) -> None:

@@ -44,6 +44,7 @@ def all_gone(process: subprocess.Popen[str]) -> bool:
     return False
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("to_all", [True, False], ids=["group", "process"])
 def test_a_demonstration_is_interrupted_while_devices_answer(tmp_path: Path, to_all: bool) -> None:
@@ -63,6 +64,7 @@ def test_a_demonstration_is_interrupted_while_devices_answer(tmp_path: Path, to_
     assert not (tmp_path / "tally.bin").exists()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_demonstration_is_kept_until_it_is_ended(tmp_path: Path, by: signal.Signals) -> None:

@@ -207,6 +207,7 @@ def test_they_are_asked_one_after_the_other_and_sent_as_one_report(
         context.close()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 def test_requests_are_alike_whatever_is_answered(chromium: Any) -> None:
     """All sets of answers, and no answer to one or to all: requests are the same in number, order and length.

@@ -110,6 +110,7 @@ def same(question: list[str], drawn: dict[str, Any]) -> list[tuple[str, str]]:
     return [(a, b) for a, b in pairs if drawn[a]["pixels"] == drawn[b]["pixels"]]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.slow
 def test_no_two_answers_of_a_question_are_drawn_alike() -> None:
     """1,000 hostile questions that are taken: no two labels have the same pixels, where there are glyphs for them."""

@@ -319,7 +319,9 @@ class OptimalMean(_Rows, Numeric):
         return made
 
     def at(self, epsilon: float) -> Self:
-        """See `Mechanism.at`: the best table for the other epsilon on the same grid."""
+        """See `Mechanism.at`: the best table for the other epsilon on the same grid, with the weights that it carries."""
+        if epsilon == self.epsilon:  # another search would go by weights that were rounded for the certificate
+            return self
         own: dict[str, Any] = {"points": self.table.points, "outputs": self.table.outputs, "objective": self.objective}
         fine = int(math.log2((self.k - 1) // (self.table.points - 1)))
         prior = self.weights if self.objective == "prior" else None
