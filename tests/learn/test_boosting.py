@@ -97,6 +97,7 @@ def test_leaves_stay_in_their_range(leaf: str, c: str) -> None:
         assert np.abs(tree.value).max() <= most
 
 
+@pytest.mark.slow
 @pytest.mark.stat
 def test_staying_inside_the_range_is_most_of_the_gain() -> None:
     """Paired runs at epsilon 0.5, signs of the differences over 20 pairs: alpha = 2^-20 each.

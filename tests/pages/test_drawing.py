@@ -27,6 +27,7 @@ from deniable.service.pages.drawing import Renderer
 from deniable.service.pages.render import refused
 from pages.asks import Paged, mechanisms, signed_in, task
 from pages.conftest import Shown
+from tiers import every, slow
 
 HOSTILE = [
     "\x00",
@@ -63,7 +64,7 @@ def test_what_cannot_be_drawn_is_marked_and_the_rest_stays() -> None:
     }
 
 
-@pytest.mark.parametrize("kind", ["svg", "png", "html", "json"])
+@pytest.mark.parametrize("kind", ["svg", "json", *slow(["png", "html"])])
 def test_charts_are_drawn_whatever_is_written_in_them(tmp_path: Path, kind: str) -> None:
     """Where this fails, the process that runs the tests is aborted: nothing less happened to a collector."""
     every = "".join(HOSTILE)
@@ -74,7 +75,7 @@ def test_charts_are_drawn_whatever_is_written_in_them(tmp_path: Path, kind: str)
         assert "Sleep\ufffd" in found.decode()
 
 
-@pytest.mark.parametrize("bad", ["\x00", "\x1b", "\ufffe", "\ud800"])
+@pytest.mark.parametrize("bad", every(4, ["\x00", "\x1b", "\ufffe", "\ud800"], name=repr))
 def test_pictures_on_pages_are_drawn_whatever_is_written_in_them(bad: str) -> None:
     found = asyncio.run(picture(a_tally(), (f"no{bad}", "yes"), f"Sleep{bad}?", "svg"))
     ElementTree.fromstring(found)
