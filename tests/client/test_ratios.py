@@ -122,9 +122,16 @@ def window(rng: random.Random, k: int = 3) -> Window:
 def lattice(rng: random.Random) -> Lattice:
     """Two estimates of either sign; the inner ones, or one of them, may have a weight of its own in the middle.
 
-    Or one of either sign and 0 between them, which all rows favour, or give a weight of its own: its least is nowhere.
+    Or one of either sign and 0 between them, which all rows favour, or give a weight of its own: its least is nowhere,
+    or it has two of them, which are the furthest apart of all.
     """
     slight = threshold(rng) // 4 + 1
+    if rng.random() < 0.2:
+        few = slight // 16 + 1
+        most = WORD // 2 - few
+        many = WORD - most - most // 2
+        rows = ((0, 1, 1, many), (0, 3, 1, 2 * few), (2, 3, 1, many))
+        return Lattice(7, (0, 3, 6), (0, 2, 4), (most // 2, 1, most // 2), (most, many, most), rows)
     if rng.random() < 0.3:
         mid = WORD // 2 - slight
         rows = rng.choice([((0, 2), (1, 3)), ((0, 1, 1, mid), (2, 3, 1, mid))])

@@ -321,6 +321,17 @@ def test_a_tampered_table_is_refused_with_its_row_and_mean() -> None:
         dn.from_design(other)
 
 
+def test_rows_of_a_table_are_distributions_whatever_their_means() -> None:
+    """The output that stands for 0 changes the sum of its row alone."""
+    slight, half = 1 << 60, 1 << 63
+    rest, rows = half - slight, ((0, 1), (2, 3))
+    parts = {"k": 7, "places": (0, 6), "values": (0, 2, 4), "least": (slight, 1, slight), "most": (half, rest, half)}
+    assert Lattice(**parts, rows=tuple((*row, 1, rest) for row in rows)).ratio == 8
+    for off in (1, slight):
+        with pytest.raises(ParameterError, match=r"rows\[0\] must have weights whose sum is 2\*\*64, got"):
+            Lattice(**parts, rows=((0, 0, 0, half - off, 1, rest), (2, 3, 1, rest)))
+
+
 def test_a_device_rounds_first_and_always_draws_two_words() -> None:
     m = om(1.0, points=9)
     device, kernel = Device(m.design), kernel_from(m.design["kernel"])

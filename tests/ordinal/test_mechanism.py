@@ -51,6 +51,11 @@ def test_there_is_a_design_for_every_number_of_points(points: int) -> None:
     assert points <= circle <= 1.25 * points + 4
     assert all(circle % w == 0 for w in widths)
     assert all(b <= 3 * a for a, b in zip(widths, [*widths[1:], circle / 4], strict=True))
+    divisors = [w for w in range(1, circle // 4 + 1) if circle % w == 0] or [1]
+    larger = [[w for w in divisors if w >= 1.5 * a] for a in widths]
+    assert larger[-1] == []
+    for a, b, own in zip(widths[:-1], widths[1:], larger[:-1], strict=True):
+        assert max(b / (2 * a), 2 * a / b) == min(max(w / (2 * a), 2 * a / w) for w in own)
     if points < 40:
         m = dn.mechanism("windows", epsilon=1.0, points=points)
         assert m.epsilon_exact <= 1.0
