@@ -117,7 +117,9 @@ def test_each_question_and_each_table_of_two_is_shown_as_it_is_released() -> Non
 def test_the_flat_table_has_everybody_and_each_group_of_each_question_and_table() -> None:
     """Every number of the release, in its order, once; nothing of a part that is withheld."""
     service, id, _ = published(strata={"country": ["DE", "FR", "IT"]})
-    row, task = service.store.task(id), Task.load(service.store.task(id).document)
+    row = service.store.task(id)
+    assert row is not None
+    task = Task.load(row.document)
     found = windows(service.store, row, Intake(row.document), service.now)
     survey, wanted = found[0].told(task)["survey"], list[tuple[Any, ...]]()
     for name, part in (("", survey), *((group["name"], group) for group in survey["groups"])):
@@ -127,8 +129,8 @@ def test_the_flat_table_has_everybody_and_each_group_of_each_question_and_table(
             wanted += [(name, told["question"], *cells, own["n"]) for cells in numbers]
         for table in part["tables"]:
             one, two = table["questions"]
-            columns = (one, two, "value", "stderr", "low", "high")
-            cells = zip(*(table["cells"][each] for each in columns), strict=True) if table["cells"] else ()
+            names = (one, two, "value", "stderr", "low", "high")
+            cells = zip(*(table["cells"][each] for each in names), strict=True) if table["cells"] else ()
             wanted += [(name, f"{one} x {two}", f"{a}, {b}", *rest, table["reports"]) for a, b, *rest in cells]
     columns = ("group", "question", "answer", "value", "stderr", "low", "high", "reports")
     assert [tuple(row[column] for column in columns) for row in flat(task, found)] == wanted

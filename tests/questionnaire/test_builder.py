@@ -157,10 +157,12 @@ def test_a_copy_is_the_same_but_for_its_title_and_the_day_on_which_it_opens(writ
         row = writer.row
         assert store.put_draft(replace(row, changed=row.changed + 1, document=dumped(asked)))
         again = writer.post("/copy").headers["location"].rpartition("/")[2]
-        assert read(store.draft(again).document) == replace(asked, title=copied, opens="")
+        draft = store.draft(again)
+        assert draft is not None
+        assert read(draft.document) == replace(asked, title=copied, opens="")
         assert writer.asked == asked, "the original stays as it was"
         assert [fault.id for fault in problems(asked, TODAY)][-1:] == ["fault.past"]
-        assert "fault.past" not in [fault.id for fault in problems(read(store.draft(again).document), TODAY)]
+        assert "fault.past" not in [fault.id for fault in problems(read(draft.document), TODAY)]
 
 
 def test_analysts_read_and_do_not_write() -> None:

@@ -71,7 +71,8 @@ def test_a_number_is_shown_as_it_is_and_left_as_it_was(name: str, changes: dict[
     for form in (sent(asked), {**sent(asked), name: f" {text} "}, {}):
         filled = Filled(form)
         assert (changed(asked, filled), filled.faults) == (asked, {})
-    assert changed(asked, Filled({name: "3"})) == replace(asked, **{name: 0.03 if name == "response" else 3})
+    other: dict[str, Any] = {name: 0.03 if name == "response" else 3}
+    assert changed(asked, Filled({name: "3"})) == replace(asked, **other)
 
 
 @pytest.mark.parametrize("number", [1.125, -1234.5, 1e11 + 0.25, 1 / 3])

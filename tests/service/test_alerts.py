@@ -253,10 +253,10 @@ def test_a_name_that_leads_to_public_addresses_only_is_called(monkeypatch: pytes
         called.append(where)
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(calling.socket, "create_connection", connect)
+    monkeypatch.setattr(socket, "create_connection", connect)
     for own, allowed in ((address, False), (HIDDEN[-1], True)):
         found = [(socket.AF_UNSPEC, socket.SOCK_STREAM, 6, "", (own, 8443))]
-        monkeypatch.setattr(calling.socket, "getaddrinfo", lambda *_, known=found, **__: known)
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, known=found, **__: known)
         with pytest.raises(ConnectionRefusedError):
             deliver("https://hook.example:8443/", b"{}", {}, allowed)
     assert called == [(address, 8443), (HIDDEN[-1], 8443)]
@@ -268,7 +268,7 @@ def test_a_name_that_leads_to_any_private_address_is_refused(monkeypatch: pytest
     public = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
     hidden = (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443))
     monkeypatch.setattr(calling.socket, "getaddrinfo", lambda *_, **__: [public, hidden])
-    monkeypatch.setattr(calling.socket, "create_connection", lambda *_, **__: pytest.fail("somebody is called"))
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("somebody is called"))
     with pytest.raises(DeniableError, match="not public"):
         deliver("https://rebound.example/", b"{}", {}, False)
 
