@@ -107,6 +107,22 @@ def test_an_exported_table_is_read_as_values_again(run: Run, tmp_path: Path) -> 
     assert run("privatize", "grr", *args).code == 0
 
 
+CELLS: list[tuple[object, str]] = [
+    ("a", "a"), ("a b", "a b"), ("", ""), (None, ""), (1, "1"), (-0.5, "-0.5"), (True, "True"), ("it's", "it's"),
+    ("a,b", '"a,b"'), ('a"b', '"a""b"'), ("a\nb", '"a\nb"'), ("a\rb", '"a\rb"'), ("a\r\nb", '"a\r\nb"'),
+    ("a\r", '"a\r"'), ("a;b", "a;b"), ("a\tb", "a\tb"), ("\rb", '"\'\rb"'), ("=a,b", '"\'=a,b"'), ("=a", "'=a"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("cell", "written"), CELLS)
+def test_a_cell_is_quoted_if_a_sign_in_it_would_end_it(cell: object, written: str) -> None:
+    """Commas, quotation marks and line ends of every kind: a carriage return alone is one for many readers."""
+    made = csv_bytes([{"label": cell, "value": 1}, {"label": "b", "value": 2}])
+    assert made == f"label,value\n{written},1\nb,2\n".encode()
+    rows = list(csv.reader(io.StringIO(made.decode(), newline="")))
+    assert [len(row) for row in rows] == [2, 2, 2]
+
+
 @settings(deadline=None, derandomize=True, max_examples=300)
 @given(st.lists(st.text(st.sampled_from("='+-@\t\ra1,\"\n."), min_size=1, max_size=6), min_size=1, max_size=6))
 def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, labels: list[str]) -> None:

@@ -16,6 +16,7 @@ from deniable.mechanisms.registry import from_design
 from deniable.service.ingest import Intake
 from deniable.service.pages.asking import asked
 from deniable.service.release import windows
+from deniable.service.results.flat import flat
 from deniable.service.results.joint import by_question, crossings
 from deniable.service.results.view import views
 from deniable.service.texts.catalogue import texts
@@ -111,6 +112,35 @@ def test_each_question_and_each_table_of_two_is_shown_as_it_is_released() -> Non
     assert page.count('<table class="cross">') == 1
     assert texts("see", "ar")("cross.title") in page
     assert "no, I prefer not to say" not in page
+
+
+def test_the_flat_table_has_everybody_and_each_group_of_each_question_and_table() -> None:
+    """Every number of the release, in its order, once; nothing of a part that is withheld."""
+    service, id, _ = published(strata={"country": ["DE", "FR", "IT"]})
+    row = service.store.task(id)
+    assert row is not None
+    task = Task.load(row.document)
+    found = windows(service.store, row, Intake(row.document), service.now)
+    survey, wanted = found[0].told(task)["survey"], list[tuple[Any, ...]]()
+    for name, part in (("", survey), *((group["name"], group) for group in survey["groups"])):
+        for told in part["questions"]:
+            own = told["estimate"]
+            numbers = zip(own["labels"], *(own[each] for each in ("value", "stderr", "low", "high")), strict=True)
+            wanted += [(name, told["question"], *cells, own["n"]) for cells in numbers]
+        for table in part["tables"]:
+            one, two = table["questions"]
+            names = (one, two, "value", "stderr", "low", "high")
+            cells = zip(*(table["cells"][each] for each in names), strict=True) if table["cells"] else ()
+            wanted += [(name, f"{one} x {two}", f"{a}, {b}", *rest, table["reports"]) for a, b, *rest in cells]
+    columns = ("group", "question", "answer", "value", "stderr", "low", "high", "reports")
+    assert [tuple(row[column] for column in columns) for row in flat(task, found)] == wanted
+    assert [group["name"] for group in survey["groups"]] == ["FR", "IT", "all others"]
+    assert {(name, asked) for name, asked, *_ in wanted} >= {
+        (name, asked) for name in ("", "FR", "IT", "all others") for asked in ("snore", "dream", "nap", "snore x nap")
+    }
+    assert {(row["window"], row["from"], row["to"]) for row in flat(task, found)} == {
+        (0, TODAY.isoformat(), (TODAY + timedelta(6)).isoformat())
+    }
 
 
 # ---- in a browser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable, Hashable
 from datetime import timedelta
@@ -17,7 +18,7 @@ from deniable.service.limits.flights import Flights
 from deniable.service.pages import assets, charts, drawing
 from deniable.service.release import PUBLISHED
 from deniable.service.results.reading import TARGETS, estimated
-from pages.asks import LOCAL, TODAY, Browser, Paged, mechanisms, new_key_of, post, task
+from pages.asks import LOCAL, TODAY, Browser, Paged, fill, mechanisms, new_key_of, post, task
 
 CHOICE = mechanisms()["choice"]
 GZIP, ARABIC = {"accept-encoding": "gzip"}, {"accept-language": "ar"}
@@ -103,6 +104,38 @@ def test_a_page_that_is_kept_is_not_that_of_another_way_to_ask(
     empty(monkeypatch)
     assert {name: ask() for name, ask in asks.items()} == alone
     assert {name: ask() for name, ask in reversed(asks.items())} == alone
+
+
+@pytest.mark.parametrize(("n", "state"), [(4, "withheld"), (5, "published")])
+@pytest.mark.parametrize("headers", [{}, GZIP, ARABIC], ids=["plain", "compressed", "in Arabic"])
+def test_a_page_of_results_is_made_anew_when_a_window_is_over_on_the_same_day(
+    n: int, state: str, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that is closed at noon; each window counts, not how many there are."""
+    service = Paged()
+    document = task(CHOICE, results="public", windows=3, budget=20, opens=TODAY - timedelta(7), min_batch=5)
+    id = service.add(document)
+    fill(service.store, document, CHOICE, 6, day=TODAY - timedelta(7), seed=1)
+    fill(service.store, document, CHOICE, n, day=TODAY, seed=2)
+
+    def seen() -> bytes:
+        return service.get(f"/r/{id}", headers).body
+
+    before = seen()
+    assert seen() == before, "it is kept"
+    service.store.set_state(id, "closed")
+    after = seen()
+    told = [window["state"] for window in map(json.loads, releases(service, id))]
+    assert told == ["published", state]
+    assert after != before
+    empty(monkeypatch)
+    assert seen() == after, "as if nothing had been kept"
+
+
+def releases(service: Paged, id: str) -> list[bytes]:
+    """What is published of the first two windows."""
+    found = [service.store.release(id, number) for number in range(2)]
+    return [each for each in found if each is not None]
 
 
 def test_a_picture_that_is_kept_is_that_of_its_tally_its_words_and_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,6 +242,23 @@ def test_a_session_runs_out(service: Paged) -> None:
     assert ann.get() == 401, "a clock that was put back makes it no longer"
 
 
+@pytest.mark.parametrize(("whole", "idle"), [(600, 180), (180, 600), (300, 300)])
+def test_a_session_lasts_as_long_as_the_settings_say_to_the_second(whole: int, idle: int) -> None:
+    """Its end for those who keep working, and the other limit for those who do nothing, at the start and later."""
+    service = Paged(Settings(session_seconds=whole, session_idle_seconds=idle))
+    key, start, second = new_key(service), service.now, timedelta(seconds=1)
+    working, idler, later = (Browser(service, key) for _ in range(3))
+    for passed in range(60, whole, 60):
+        service.now = start + timedelta(seconds=passed)
+        assert working.get() == 200
+        if passed == 60:
+            assert later.get() == 200
+    for browser, last in ((working, whole), (later, min(whole, 60 + idle)), (idler, min(whole, idle))):
+        for now, status in ((last, 401), (last - 1, 200)):  # the first of them is not noted as use
+            service.now = start + now * second
+            assert browser.get() == status
+
+
 def test_pages_that_ask_by_themselves_keep_nobody_signed_in(service: Paged, ann: Browser) -> None:
     id = service.add(task(mechanisms()["choice"]))
     for _ in range(2):

@@ -6,16 +6,19 @@ import json
 import random
 import re
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
 import pytest
 
 from deniable.errors import DeniableError
-from deniable.service.questionnaire.document import read
+from deniable.service.questionnaire.complete import problems
+from deniable.service.questionnaire.document import dumped, read
 from deniable.service.questionnaire.imports import imported
 from deniable_client.task import Task
 from pages.asks import LOCAL, TODAY, Paged, post, signed_in
+from pages.written import questionnaire
 from questionnaire.test_document import SHEETS, SURVEYJS, workbook
 
 
@@ -144,6 +147,22 @@ def test_drafts_are_listed_copied_exported_and_deleted(writer: Writer) -> None:
     js = {"elements": [{"type": "boolean", "name": "a", "title": "Did you?"}, {"type": "comment", "name": "c"}]}
     taken = post(writer.service, "/q/import", {"document": json.dumps(js)}, writer.headers)
     assert "Not taken over: c: questions of the type comment." in unescape(taken.body.decode())
+
+
+def test_a_copy_is_the_same_but_for_its_title_and_the_day_on_which_it_opens(writer: Writer) -> None:
+    """That day may be over; whoever copies an old questionnaire opens it on another one."""
+    store = writer.service.store
+    for title, copied in (("Sleep", "Copy of Sleep"), ("", ""), ("x" * 200, "Copy of " + "x" * 192)):
+        asked = replace(questionnaire(), title=title, opens=(TODAY - timedelta(1)).isoformat())
+        row = writer.row
+        assert store.put_draft(replace(row, changed=row.changed + 1, document=dumped(asked)))
+        again = writer.post("/copy").headers["location"].rpartition("/")[2]
+        draft = store.draft(again)
+        assert draft is not None
+        assert read(draft.document) == replace(asked, title=copied, opens="")
+        assert writer.asked == asked, "the original stays as it was"
+        assert [fault.id for fault in problems(asked, TODAY)][-1:] == ["fault.past"]
+        assert "fault.past" not in [fault.id for fault in problems(read(draft.document), TODAY)]
 
 
 def test_analysts_read_and_do_not_write() -> None:

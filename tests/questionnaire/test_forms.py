@@ -51,6 +51,53 @@ def test_a_form_that_nobody_touched_changes_nothing() -> None:
     assert {name: dict(group) for name, group in again.groups.items()} == told.groups
 
 
+SHOWN: list[tuple[str, dict[str, Any], str]] = [
+    *(("response", {"response": share}, text) for share, text in (
+        (0.125, "12.5"), (0.45, "45"), (1.0, "100"), (0.07, "7"), (0.014, "1.4"), (0.12345, "12.345"),
+        (1 / 3, "33.3333"), (0.00004, "0.004"))),
+    *(("protection", {"protection": number}, text) for number, text in (
+        (1.0, "1"), (0.25, "0.25"), (1.125, "1.125"), (2 / 3, "0.666667"))),
+    *((name, {name: number}, str(number)) for name, number in (
+        ("people", 10**10), ("people", 1000), ("days", 3660), ("windows", 10_000), ("windows", 12))),
+]  # fmt: skip
+"""Numbers of documents, and what the form shows of them: rounded, beyond what it takes, or with two readings."""
+
+
+@pytest.mark.parametrize(("name", "changes", "text"), SHOWN)
+def test_a_number_is_shown_as_it_is_and_left_as_it_was(name: str, changes: dict[str, Any], text: str) -> None:
+    """Whoever saves something else, with that field or without it, has not typed what the form has shown."""
+    asked = replace(questionnaire(), **changes)
+    assert fields_of(asked)[name] == text
+    for form in (sent(asked), {**sent(asked), name: f" {text} "}, {}):
+        filled = Filled(form)
+        assert (changed(asked, filled), filled.faults) == (asked, {})
+    other: dict[str, Any] = {name: 0.03 if name == "response" else 3}
+    assert changed(asked, Filled({name: "3"})) == replace(asked, **other)
+
+
+@pytest.mark.parametrize("number", [1.125, -1234.5, 1e11 + 0.25, 1 / 3])
+def test_ends_and_shares_that_nobody_touched_stay_as_they_were(number: float) -> None:
+    """1.125 was refused as one of two readings, three equal shares became a little less than one."""
+    asked = questionnaire()
+    item = replace(asked.item("q6"), low=min(number, 0.5), high=max(number, 0.5))
+    questions = tuple(item if each.name == "q6" else each for each in asked.questions)
+    where, term = asked.groups
+    groups = (replace(where, shares=(0.12345, 0.87655)), replace(term, shares=(1 / 3, 1 / 3, 1 / 3)))
+    asked = replace(asked, questions=questions, groups=groups)
+    form = sent(asked)
+    assert (form["g.g1.shares"], form["g.g2.shares"]) == ("12.345\n87.655", "33.3333\n33.3333\n33.3333")
+    for each in (form, {name: text.replace("\n", "\r\n") for name, text in form.items()}):
+        filled = Filled(each)
+        assert (changed(asked, filled), filled.faults) == (asked, {})
+    other = changed(asked, Filled(form | {"g.g1.title": "Which?", "g.g2.shares": "50\n25\n25"}))
+    assert [(group.title, group.shares) for group in other.groups] == [
+        ("Which?", (0.12345, 0.87655)),
+        ("Term?", (0.5, 0.25, 0.25)),
+    ]
+    fewer = changed(asked, Filled(form | {"g.g2.values": "1\n2"}))
+    assert (fewer.groups[1].values, fewer.groups[1].shares) == (("1", "2"), ())
+
+
 def test_a_part_of_a_form_changes_that_part_only() -> None:
     """A script, or a page in another state, sends some fields: all else stays as it was."""
     asked, form = questionnaire(), sent(questionnaire())

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -132,6 +134,49 @@ def test_weekly_windows() -> None:
     assert once in lines(weak)["cautions"]
     strong = lines(outlook(asked([one(4, 0)], people=2000, protection=4.0)))["cautions"]
     assert not any("questionnaire of its own" in line for line in strong), "it would not fit either"
+
+
+def test_what_is_told_to_fit_fits_and_nothing_beyond_it_would() -> None:
+    """A thousandth more, or one window more, would cost more than a device gives in a year: exactly, never rounded."""
+    survey: Any = None  # budgets are worked out without it
+    found = Outlook(asked=asked([]), survey=survey, costs={}, later=0, min_batch=10, chance=0.0, chance_half=0.0)
+    for windows, protection, later in product((1, 2, 3, 4, 6, 7, 9, 11, 30, 52), (0.1, 0.3, 0.5, 0.7, 1.5), (0, 1, 2)):
+        other = replace(found, asked=replace(found.asked, windows=windows, protection=protection), later=later)
+        ways, cost = other.ways_out, windows * (1 + later)
+        thousandths = round(1000 * ways["protection"])
+        assert ways["protection"] == thousandths / 1000
+        assert Fraction(thousandths, 1000) * cost <= DEVICE_YEAR < Fraction(thousandths + 1, 1000) * cost
+        each = Fraction(str(protection)) * (1 + later)
+        assert ways["windows"] * each <= DEVICE_YEAR < (ways["windows"] + 1) * each
+        assert replace(other, asked=replace(other.asked, protection=ways["protection"])).fits
+        assert replace(other, asked=replace(other.asked, windows=int(ways["windows"]))).fits
+
+
+@pytest.mark.parametrize(
+    ("windows", "protection", "hint", "told"),
+    [
+        (
+            3,
+            1,
+            "Ask in 2 windows, or with protection 0.666 or less.",
+            ["2 times only", "with 0.666 or less", "Or make"],
+        ),
+        (1, 4, "Ask with protection 2 or less.", ["with 2 or less"]),
+        (200, 0.25, "Ask in 8 windows, or with protection 0.01 or less.", ["8 times only", "with 0.01 or", "Or make"]),
+        (201, 0.25, "Ask in 8 windows.", ["8 times only", "Or make"]),
+        (1000, 2, "Ask in 1 window.", ["once only", "Or make"]),
+        (201, 4, "Choose a smaller number for protection, and fewer windows.", []),
+    ],
+)
+def test_a_way_out_is_told_if_it_can_be_gone(windows: int, protection: float, hint: str, told: list[str]) -> None:
+    """A daily survey of a year was told to take a protection of 0.005, which no questionnaire can have."""
+    found = outlook(asked([yes_no()], people=2000, windows=windows, protection=protection))
+    first, *ways = lines(found)["cautions"]
+    assert "would all decline" in first
+    assert [text for text, way in zip(told, ways, strict=True) if text in way] == told
+    with pytest.raises(ParameterError) as refused:
+        task_of(found.asked, SELF, today=TODAY, found=found)
+    assert refused.value.hint == hint
 
 
 def test_groups() -> None:

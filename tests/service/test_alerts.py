@@ -69,6 +69,20 @@ def test_windows_are_told_of_in_counts_and_never_below_the_minimum_batch(store: 
     assert told(store, task, now + timedelta(60)) == [], "what ended long ago is not told to a new address"
 
 
+@pytest.mark.parametrize("days", [1, 7, 40, 366])
+def test_a_window_is_told_of_until_thirty_days_after_its_last_day(store: Store, days: int) -> None:
+    """However long it was itself, and to the day."""
+    task = opened(store, days=days, count=2)
+    store.add([Upload(task.id, DAY, [report(i % 8) for i in range(12)])])
+    last = DAY + timedelta(days - 1)
+    for later, events in ((2, ["published"]), (30, ["published"]), (31, [])):
+        now = datetime.combine(last + timedelta(later), datetime.max.time(), UTC)
+        found = [notice.document for notice in told(store, task, now)]
+        first = [document for document in found if document["window"] == 0]
+        assert [document["event"] for document in first] == events
+        assert {(document["from"], document["to"]) for document in first} <= {(DAY.isoformat(), last.isoformat())}
+
+
 def test_refused_reports_are_told_of_in_numbers(store: Store) -> None:
     task, now = filled(store, 12)
     body = [report(200) for _ in range(9)]
@@ -223,14 +237,38 @@ def test_private_addresses_are_called_only_if_the_settings_say_so_and_no_redirec
             each.server.server_close()
 
 
-@pytest.mark.parametrize(
-    "address", ["127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "::1", "fe80::1%lo", "fd00::1", "0.0.0.0"]
-)
+HIDDEN = [
+    *("127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "::1", "fe80::1%lo", "fd00::1", "0.0.0.0"),
+    *("100.64.0.0", "100.100.100.200", "100.127.255.255", "172.16.0.1", "172.31.255.255", "255.255.255.255"),
+]  # fmt: skip
+"""Addresses that are not public; those of 100.64.0.0/10, which networks of providers share, are not private either."""
+
+
+@pytest.mark.parametrize("address", ["100.63.255.255", "100.128.0.0", "172.32.0.0", "93.184.216.34", "2606:4700::1"])
+def test_a_name_that_leads_to_public_addresses_only_is_called(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    """At the address that was looked at, with the port of the name; private ones too, if the settings say so."""
+    called: list[Any] = []
+
+    def connect(where: tuple[str, int], **_: object) -> None:
+        called.append(where)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    for own, allowed in ((address, False), (HIDDEN[-1], True)):
+        found = [(socket.AF_UNSPEC, socket.SOCK_STREAM, 6, "", (own, 8443))]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, known=found, **__: known)
+        with pytest.raises(ConnectionRefusedError):
+            deliver("https://hook.example:8443/", b"{}", {}, allowed)
+    assert called == [(address, 8443), (HIDDEN[-1], 8443)]
+
+
+@pytest.mark.parametrize("address", HIDDEN)
 def test_a_name_that_leads_to_any_private_address_is_refused(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     """Also if another one of its addresses is public: nobody chooses for us which is called."""
     public = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
     hidden = (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443))
     monkeypatch.setattr(calling.socket, "getaddrinfo", lambda *_, **__: [public, hidden])
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("somebody is called"))
     with pytest.raises(DeniableError, match="not public"):
         deliver("https://rebound.example/", b"{}", {}, False)
 

@@ -355,6 +355,41 @@ def test_more_than_the_rate_is_told_to_wait() -> None:
     assert counted(service, id) == 4
 
 
+def test_an_upload_larger_than_the_rate_is_taken_once_a_second_has_passed_and_paid_for_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A bucket of 5, on a clock of our own: reports beyond it are a debt, and rest beyond a second is no credit."""
+    service = Service(Settings(rate=5))
+    id = service.add(task_of())
+    steps = [
+        (0, 12, 200),  # the bucket was full: 7 are owed
+        (0, 1, 429),
+        (1, 1, 429),  # 2 are owed
+        (1.5, 1, 429),  # half of a report is there
+        (1.75, 1, 200),  # 1.75 were there, 0.75 are left
+        (2.5, 12, 429),  # 4.5
+        (2.75, 12, 200),  # all of 5: 7 are owed
+        (3.75, 5, 429),
+        (5, 4, 200),  # 4.25 were there
+        (60, 5, 200),
+        (60, 1, 429),  # 5 and no more in a minute
+    ]
+
+    async def burst() -> list[tuple[float, int, int]]:
+        loop = asyncio.get_running_loop()
+        start, found = float(int(loop.time()) + 1), list[tuple[float, int, int]]()
+        for number, (seconds, n, _) in enumerate(steps):
+            monkeypatch.setattr(loop, "time", lambda now=start + seconds: now)
+            body = json.dumps({"reports": [item(100 * number + i) for i in range(n)]}).encode()
+            reply = await service._call("POST", f"/v1/tasks/{id}/reports", [body], {"content-type": "application/json"})
+            assert reply is not None
+            found.append((seconds, n, reply.status))
+        return found
+
+    assert asyncio.run(burst()) == steps
+    assert counted(service, id) == 12 + 1 + 12 + 4 + 5
+
+
 def test_a_full_queue_is_told_to_wait(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     id = service.add(task_of())
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import shutil
+import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from deniable.service.store import care, open_store
+from deniable.errors import FormatError
+from deniable.service.store import care, open_store, settling
 from deniable.service.store.contract import StoreUnavailableError, Upload
 from deniable.service.store.settling import Settler
+from deniable.service.store.sqlite import STANDARD, Driver, SqliteEngine
 from service.databases import ENGINES, forgetful_postgres, new_database
 from service.making import DAY, opened, report
 from service.recovery import COMMITTED, Stage, Trial, chance, files_of, life
@@ -100,6 +106,74 @@ def test_the_time_counts_from_the_first_report_and_too_many_are_settled_at_once(
     settler = Settler(calls.put, seconds=1e6, most=10)
     settler.touch(1)
     assert settler.stop() is True  # it is left to whoever closes the store
+
+
+Event = tuple[float, str, int]
+
+
+def settled(monkeypatch: pytest.MonkeyPatch, events: list[Event], *, seconds: float, most: int) -> list[Event]:
+    """When a settler settles, on a clock of our own: it waits for no time, but for what happens next.
+
+    Events are a time, `touch` or `soon`, and a number of reports; what is told is a time, `over` or `full`, and 0.
+    """
+    now, coming, told = [0.0], list(events), list[Event]()
+
+    def settle(over: bool) -> None:
+        told.append((now[0], "over" if over else "full", 0))
+
+    settler = Settler(settle, seconds=seconds, most=most)
+
+    class Wake(AbstractContextManager["Wake"]):
+        def __exit__(self, *_: object) -> None:
+            """There is one thread."""
+
+        def notify(self) -> None:
+            """It is awake."""
+
+        def wait(self, timeout: float | None) -> None:
+            due = math.inf if timeout is None else now[0] + timeout
+            if coming and coming[0][0] <= due:
+                now[0], what, reports = coming.pop(0)
+                settler.soon() if what == "soon" else settler.touch(reports)
+            elif timeout is None:
+                settler._stopped = True
+            else:
+                now[0] = due
+
+    monkeypatch.setattr(settling, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(settler, "_wake", Wake())
+    monkeypatch.setattr(settler, "_thread", SimpleNamespace())  # this one does its work
+    settler._work()
+    assert (coming, settler._due) == ([], None)
+    return told
+
+
+def test_under_steady_traffic_each_report_is_settled_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time counts from the first report that is not settled; those that come after it do not put it off."""
+    steady = [(float(second), "touch", 1) for second in range(21)]
+    told = settled(monkeypatch, steady, seconds=5.0, most=1000)
+    assert told == [(5.0, "over", 0), (11.0, "over", 0), (17.0, "over", 0), (23.0, "over", 0)]
+
+
+CLOCKS: dict[str, tuple[list[Event], list[Event]]] = {
+    "one": ([(2.0, "touch", 1)], [(7.0, "over", 0)]),
+    "nine of ten": ([(0.0, "touch", 5), (1.0, "touch", 4)], [(5.0, "over", 0)]),
+    "ten": ([(0.0, "touch", 5), (1.0, "touch", 5)], [(1.0, "full", 0), (5.0, "over", 0)]),
+    "many at once": ([(0.0, "touch", 25)], [(0.0, "full", 0), (5.0, "over", 0)]),
+    "they count from zero again": (
+        [(0.0, "touch", 10), (1.0, "touch", 9), (2.0, "touch", 1)],
+        [(0.0, "full", 0), (2.0, "full", 0), (5.0, "over", 0)],
+    ),
+    "at once": ([(0.0, "touch", 1), (1.0, "soon", 0), (3.0, "touch", 1)], [(1.0, "over", 0), (8.0, "over", 0)]),
+    "at a start": ([(0.0, "soon", 0)], [(0.0, "over", 0)]),
+}
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+def test_when_reports_are_settled(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Five seconds after the first of them, or as soon as there are ten; the log of the database has its time."""
+    events, told = CLOCKS[name]
+    assert settled(monkeypatch, events, seconds=5.0, most=10) == told
 
 
 def test_the_clock_of_erasing_hears_of_each_report_that_was_counted(
@@ -251,3 +325,41 @@ def test_a_full_disk_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailableError, match="cannot be used now"):
         store.writable()
     store.close()
+
+
+def test_a_file_that_may_not_grow_is_told_as_such_and_takes_reports_again_later(tmp_path: Path) -> None:
+    """SQLite says that the disk is full; nothing of the upload is counted, and it can be sent again."""
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    task = opened(store, keep="3")
+    upload = Upload(task.id, DAY, [report(i % 8) for i in range(2000)])
+    with store.engine.write() as session:
+        session.execute("PRAGMA max_page_count = 1")  # as many as there are
+    with pytest.raises(StoreUnavailableError, match=r"database or disk is full.*Is the disk full or read-only"):
+        store.add([upload])
+    assert store.tallies(task.id) == {}
+    assert {outcome.status for outcome in store.add([upload])[0]} == {"accepted"}  # by a connection without that limit
+    store.close()
+
+
+LATER = {"PERM", "BUSY", "LOCKED", "NOMEM", "READONLY", "IOERR", "FULL", "CANTOPEN", "PROTOCOL"}
+DAMAGED = {"CORRUPT", "NOTADB"}
+OURS = {"ERROR", "INTERNAL", "ABORT", "INTERRUPT", "NOTFOUND", "EMPTY", "SCHEMA", "TOOBIG", "CONSTRAINT", "MISMATCH"}
+OURS |= {"MISUSE", "NOLFS", "AUTH", "FORMAT", "RANGE"}
+
+
+@pytest.mark.parametrize("name", sorted(LATER | DAMAGED | OURS))
+def test_what_a_driver_says_is_to_try_again_or_damage_or_a_mistake_of_ours(name: str, tmp_path: Path) -> None:
+    """Also where it says more of the cause; what it says of nothing that we know is a mistake of ours."""
+    code = getattr(sqlite3, f"SQLITE_{name}")
+    for said in (code, code | 7 << 8):
+
+        def connect(_: str, said: int = said) -> Any:
+            error = sqlite3.OperationalError("something")
+            error.sqlite_errorcode = said
+            raise error
+
+        engine = SqliteEngine(tmp_path / "x.db", Driver(connect, sqlite3.Error, STANDARD.code))
+        for begin in (engine.read, engine.write):
+            kind = StoreUnavailableError if name in LATER else FormatError if name in DAMAGED else sqlite3.Error
+            with pytest.raises(kind), begin():
+                pytest.fail("there is no connection")

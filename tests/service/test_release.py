@@ -56,6 +56,32 @@ def test_an_open_window_tells_its_number_of_reports_only(service: Service) -> No
     assert service.get(f"/v1/tasks/{id}/tally", accept).problem == "conflict"
 
 
+def test_windows_are_told_from_the_day_they_begin_or_have_reports(service: Service) -> None:
+    """Reports of the day before the first window are counted in it: from then on it is shown, with all of them."""
+    id = service.add(task_of(min_batch=5, windows=3))
+    days = ["2026-11-16", "2026-11-22"], ["2026-11-23", "2026-11-29"], ["2026-11-30", "2026-12-06"]
+
+    def seen(day: int) -> list[int]:
+        """The reports of each window, which are the same wherever they are told."""
+        service.to_day(OPENS + timedelta(day))
+        found = told(service, id)
+        assert [window["window"] for window in found] == list(range(len(found)))
+        assert [[window["from"], window["to"]] for window in found] == list(days[: len(found)])
+        status = service.get(f"/v1/tasks/{id}/status", service.key("analyst")).json
+        assert [window["reports"] for window in status["windows"]] == [window["reports"] for window in found]
+        return [window["reports"] for window in found]
+
+    assert (seen(-2), seen(-1)) == ([], [])
+    fill(service, id, 3)
+    assert (seen(-1), seen(-2)) == ([3], [3])
+    assert (seen(0), seen(6)) == ([3], [3])
+    fill(service, id, 4, start=100)
+    assert seen(7) == [7, 0]
+    fill(service, id, 2, start=200)
+    assert (seen(7), seen(5), seen(-3)) == ([7, 2], [7, 2], [7, 2]), "also if the clock goes back"
+    assert (seen(14), seen(400)) == ([7, 2, 0], [7, 2, 0])
+
+
 @pytest.mark.parametrize(("n", "state"), [(0, "withheld"), (9, "withheld"), (10, "published"), (11, "published")])
 def test_nothing_below_the_minimum_batch(service: Service, n: int, state: str) -> None:
     id = service.add(task_of(min_batch=10))

@@ -82,6 +82,27 @@ def test_a_round_costs_epsilon_and_has_the_terms_of_the_one_before(protocol: Pro
         assert task.epsilon == protocol.epsilon
 
 
+def test_what_is_given_for_a_round_overrules_the_terms_of_the_one_before() -> None:
+    """Each term alone: the others are those of the round before, not the usual ones."""
+    service = Service()
+    found = next_round(COLLABORATIVE, service.store, [], service.now)
+    assert isinstance(found, Round)
+    own: dict[str, Any] = {"subject": "sleep", "min_batch": 5, "window_days": 3, "collector": "Institute"}
+    own |= {"url": "https://one.example"}
+    given = {"subject": "rest", "min_batch": 8, "window_days": 10, "collector": "University"}
+    given |= {"url": "https://two.example"}
+
+    def terms(task: Task) -> dict[str, Any]:
+        known = {"subject": task.subject, "min_batch": task.min_batch, "window_days": task.days}
+        return known | {"collector": task.collector, "url": task.url}
+
+    first = Task.load(round_task(found, OWN, text="Which?", opens=OPENS, **own))
+    assert terms(first) == own
+    for more in ({}, *({name: other} for name, other in given.items()), given):
+        next_one = Task.load(round_task(found, OWN, text="Which now?", opens=OPENS, before=first, **more))
+        assert terms(next_one) == own | more
+
+
 def test_rounds_must_be_over_large_enough_and_the_right_ones() -> None:
     service = Service()
     found = next_round(COLLABORATIVE, service.store, [], service.now)

@@ -13,7 +13,16 @@ from typing import Any
 
 from deniable.run.numbers import Doubt, read_number
 from deniable.service.questionnaire.complete import Fault
-from deniable.service.questionnaire.document import KINDS, LIMITS, TAG, Group, Item, Questionnaire, Translated
+from deniable.service.questionnaire.document import (
+    KINDS,
+    LEAST_PROTECTION,
+    LIMITS,
+    TAG,
+    Group,
+    Item,
+    Questionnaire,
+    Translated,
+)
 from deniable.service.questionnaire.kinds import LISTED
 
 __all__ = ["Filled", "changed", "done", "fields_of", "language_fields", "translated"]
@@ -36,6 +45,8 @@ class Filled:
 
     fields: Mapping[str, str]
     faults: dict[str, Fault] = field(default_factory=dict)
+    shown: Mapping[str, str] = field(default_factory=dict)
+    """What stood in the fields before: who leaves a number as it was shown, rounded or not, leaves the number."""
 
     def wrong(self, where: str, id: str, **values: Any) -> None:
         """Note what is wrong with a field."""
@@ -68,10 +79,12 @@ class Filled:
             return found
         return before
 
-    def number(self, where: str, before: Any, low: float, high: float, *, whole: bool = False) -> Any:
-        """A number as people write it; one with two readings is asked about. Empty is None."""
+    def number(
+        self, where: str, before: Any, low: float, high: float, *, whole: bool = False, percent: bool = False
+    ) -> Any:
+        """A number as people write it, or a share in percent; one with two readings is asked about. Empty is None."""
         given = self.fields.get(where)
-        if given is None:
+        if given is None or given.strip() == self.shown.get(where):
             return before
         if not given.strip():
             return None
@@ -85,7 +98,7 @@ class Filled:
         elif not low <= found <= high:
             self.wrong(where, "fault.between", low=low, high=high)
         else:
-            return int(found) if whole else found
+            return int(found) if whole else found / 100 if percent else found
         return before
 
     def flag(self, where: str) -> bool:
@@ -98,15 +111,14 @@ class Filled:
 
 def changed(asked: Questionnaire, filled: Filled) -> Questionnaire:
     """The questionnaire with everything that could be read of a form."""
-    text = filled.text
+    text, filled.shown = filled.text, fields_of(asked)
     opens = text("opens", asked.opens, 40)
     if opens and opens != asked.opens and _day(opens) is None:
         filled.wrong("opens", "fault.day", text=opens)
         opens = asked.opens
-    response = filled.number("response", None if asked.response is None else 100 * asked.response, 0.01, 100)
     windows = filled.number("windows", asked.windows, 1, 1000, whole=True)
     days = filled.number("days", asked.days, 1, 3660, whole=True)
-    protection = filled.number("protection", asked.protection, 0.01, 8)
+    protection = filled.number("protection", asked.protection, LEAST_PROTECTION, 8)
     return replace(
         asked,
         title=text("title", asked.title, _LONGEST["title"]),
@@ -117,7 +129,7 @@ def changed(asked: Questionnaire, filled: Filled) -> Questionnaire:
         days=days if days is not None else asked.days,
         windows=windows if windows is not None else asked.windows,
         people=filled.number("people", asked.people, 1, _MOST_PEOPLE, whole=True),
-        response=None if response is None else response / 100,
+        response=filled.number("response", asked.response, 0.01, 100, percent=True),
         protection=protection if protection is not None else asked.protection,
         public=filled.flag("public") if "title" in filled.fields else asked.public,
         questions=tuple(_question(item, filled) for item in asked.questions),
@@ -190,7 +202,10 @@ def _block(number: int, before: tuple[str, ...], asked: Questionnaire, filled: F
 def _group(group: Group, filled: Filled) -> Group:
     where = f"g.{group.name}"
     values = filled.lines(f"{where}.values", group.values, LIMITS["values"], 200)
-    lines = filled.lines(f"{where}.shares", tuple(f"{100 * share:g}" for share in group.shares), LIMITS["values"])
+    shown = tuple(f"{100 * share:g}" for share in group.shares)
+    lines = filled.lines(f"{where}.shares", shown, LIMITS["values"])
+    if lines == shown and len(shown) in (0, len(values)):  # nobody touched them
+        return replace(group, title=filled.text(f"{where}.title", group.title, 200), values=values)
     shares = [read_number(line) for line in lines]
     right = all(isinstance(share, float) and 0 < share <= 100 for share in shares) and len(shares) in (0, len(values))
     if not right:

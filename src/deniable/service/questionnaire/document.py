@@ -16,11 +16,25 @@ from typing import Any
 
 from deniable.errors import FormatError, ParameterError, meant, show
 
-__all__ = ["KINDS", "LIMITS", "TAG", "Group", "Item", "Questionnaire", "Translated", "dumped", "read", "written"]
+__all__ = [
+    "KINDS",
+    "LEAST_PROTECTION",
+    "LIMITS",
+    "TAG",
+    "Group",
+    "Item",
+    "Questionnaire",
+    "Translated",
+    "dumped",
+    "read",
+    "written",
+]
 
 VERSION = 1
 KINDS = ("yes-no", "one", "several", "rating", "ordered", "number", "time")
 """What can be asked."""
+LEAST_PROTECTION = 0.01
+"""The smallest number that protection can be: what would need a smaller one cannot be asked."""
 LIMITS = {
     "bytes": 1 << 20,
     "questions": 255,
@@ -168,7 +182,7 @@ def read(source: str | bytes | Mapping[str, Any]) -> Questionnaire:
         windows=_whole(document.get("windows", 1), "windows", 1, 10_000),
         people=_some(document, "people", lambda given: _whole(given, "people", 1, 10**10)),
         response=_some(document, "response", lambda given: _number(given, "response", 1e-6, 1.0)),
-        protection=_number(document.get("protection", 1.0), "protection", 0.01, 8.0),
+        protection=_number(document.get("protection", 1.0), "protection", LEAST_PROTECTION, 8.0),
         later=_some(document, "later", lambda given: _whole(given, "later", 0, 100)),
         public=_flag(document.get("public", False), "public"),
     )

@@ -12,7 +12,7 @@ from deniable.errors import ParameterError, require
 from deniable.plan.survey import survey
 from deniable.service.access.identity import Identity
 from deniable.service.questionnaire.complete import problems
-from deniable.service.questionnaire.document import Group, Item, Questionnaire, Translated
+from deniable.service.questionnaire.document import LEAST_PROTECTION, Group, Item, Questionnaire, Translated
 from deniable.service.questionnaire.kinds import described, labels_of, words_of
 from deniable.service.questionnaire.outlook import Outlook, outlook
 from deniable.service.tasks import Asked, Terms, new_task
@@ -42,11 +42,10 @@ def task_of(
         told = [f"{fault.where}: {say(fault.id, **fault.values)}" for fault in wrong]
         raise ParameterError("the questionnaire cannot be opened yet. " + " ".join(told))
     made = outlook(asked) if found is None else found
-    hint = (
-        f"Ask in {made.ways_out['windows']:.0f} windows, or with protection {made.ways_out['protection']:g} or less."
-        if made.ways_out["windows"] >= 1
-        else "Choose a smaller number for protection."
-    )
+    windows, protection = made.ways_out["windows"], made.ways_out["protection"]
+    ways = [f"in {windows:.0f} window{'s' * (windows > 1)}"] if windows >= 1 else []
+    ways += [f"with protection {protection:g} or less"] if protection >= LEAST_PROTECTION else []
+    hint = f"Ask {', or '.join(ways)}." if ways else "Choose a smaller number for protection, and fewer windows."
     cost = f"epsilon {made.cost:g} of each person, in {asked.windows} windows"
     require(
         made.possible, "protection", asked.protection, f"such that all windows cost 2 at most; it costs {cost}", hint

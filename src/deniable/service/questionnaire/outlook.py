@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any
 
 from deniable.plan.survey import Survey, survey
-from deniable.service.questionnaire.document import Item, Questionnaire
+from deniable.service.questionnaire.document import LEAST_PROTECTION, Item, Questionnaire
 from deniable.service.questionnaire.kinds import cost, described, relevant, words_of
 from deniable.service.tasks import DEVICE_YEAR
 
@@ -186,7 +186,7 @@ class Outlook:
         """
         asked, people = self.asked, self.asked.people or 1
         fewer = people // asked.windows
-        more = _bare(replace(asked, protection=max(0.01, self.ways_out["protection"])))
+        more = _bare(replace(asked, protection=max(LEAST_PROTECTION, self.ways_out["protection"])))
         each = _bare(replace(asked, windows=1, people=max(1, fewer)))
         return {"windows": (people, self.worst), "protection": (people, more.worst), "apart": (fewer, each.worst)}
 

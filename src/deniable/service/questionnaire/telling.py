@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from deniable.service.questionnaire.complete import Fault, cautions
-from deniable.service.questionnaire.document import Item
+from deniable.service.questionnaire.document import LEAST_PROTECTION, Item
 from deniable.service.questionnaire.outlook import Known, Outlook, level_of, sure
 from deniable.service.tasks import DEVICE_YEAR
 from deniable.service.texts.catalogue import Texts, texts
@@ -131,7 +131,8 @@ def ways(found: Outlook, say: Texts) -> list[str]:
         near = {name: half(known, asked.item(known.question), say) for name, (_, known) in then.items()}
         times = int(out["windows"])
         told += [say("out.way.windows", count=times, n=times, half=near["windows"])] if times >= 1 else []
-        told.append(say("out.way.protection", epsilon=out["protection"], half=near["protection"]))
+        if out["protection"] >= LEAST_PROTECTION:
+            told.append(say("out.way.protection", epsilon=out["protection"], half=near["protection"]))
         if asked.windows > 1 and then["apart"][0] >= 1 and asked.protection <= DEVICE_YEAR:
             told.append(say("out.way.apart", people=then["apart"][0], half=near["apart"]))
         return told
