@@ -171,7 +171,7 @@ def test_devices_and_bulk_have_one_law() -> None:
 @pytest.mark.parametrize(("k", "most", "marks", "size"), [(3, 2, 2, 2), (3, 2, 3, 1), (4, 2, 4, 1), (3, 3, 3, 1)])
 def test_variances_are_those_of_all_reports(k: int, most: int, marks: int, size: int) -> None:
     """By the exact channel: reports of people who tick an option, of people who do not, and of both together."""
-    m = dn.mechanism("several", k=k, most=most, epsilon=1.0, marks=marks, size=size)
+    m: Any = dn.mechanism("several", k=k, most=most, epsilon=1.0, marks=marks, size=size)
     weights = m.bulk.weights
     channel = m.channel()
     law = np.array([[float(w) / float(channel.total) for w in row] for row in channel.weights])
