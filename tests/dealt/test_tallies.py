@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import deniable as dn
 from deniable.cli import main
 from deniable.collect.tally import Tally
+from deniable.core.types import Target
 from deniable.errors import DeniableError, FormatError, MergeError, ParameterError
 from deniable.mechanisms.dealt.base import Dealt, dealt
 from deniable.run.local import estimate_files, privatize_file, tally_files
@@ -192,6 +194,13 @@ def test_estimates_go_by_the_names_of_parts() -> None:
     assert columns["part"] == ["drink"] * 3 + ["illness"] * 9 + ["age"]
     assert columns["label"][:3] == ["tea", "coffee", "water"]
     assert len(found.to_frame()) in (13, len(columns))
+    assert columns == found.to_columns(0.95, "reporters") != found.to_columns(0.8, "reporters")
+    assert found.to_columns(0.8, "reporters") != found.to_columns(0.8, "population")
+    targets: tuple[Target, ...] = ("reporters", "population")
+    for level, target in product((0.95, 0.8), targets):
+        tables = [found[name].to_columns(level, target) for name in found]
+        joined = {column: list(chain.from_iterable(table[column] for table in tables)) for column in tables[0]}
+        assert found.to_columns(level, target) == {"part": columns["part"]} | joined
     assert "drink: <Estimate from" in repr(found)
     assert "SIMULATED" in found._repr_html_()
     assert set(m.parts(tally_of(m, 6000))) == {"drink/frequency", "illness/frequency", "age/mean"}

@@ -51,10 +51,20 @@ def test_one_person_moves_a_leaf_by_no_more_than_said(
     assert abs(shift[0] - shift[1]) <= STEPS
 
 
-def test_the_sensitivity_is_attained() -> None:
-    """So that a smaller one would be wrong."""
-    empty, one = leaf_of([], Fraction(1, 10), Fraction(1)), leaf_of([UNIT], Fraction(1, 10), Fraction(1))
-    assert abs(empty.value - one.value) == empty.sensitivity
+@pytest.mark.parametrize(
+    ("values", "l2", "bound", "most"),
+    [
+        ([], Fraction(1, 10), Fraction(1), Fraction(10, 11)),
+        ([], Fraction(10), Fraction(1, 10), Fraction(1, 11)),
+        ([-UNIT // 2], Fraction(0), Fraction(1, 10), Fraction(1, 5)),
+        ([-UNIT // 2], Fraction(1, 10), Fraction(1, 10), Fraction(1, 5)),
+    ],
+    ids=["of one", "of one, far from others", "of the range", "of the range, with a penalty"],
+)
+def test_the_sensitivity_is_attained(values: list[int], l2: Fraction, bound: Fraction, most: Fraction) -> None:
+    """So that a smaller one would be wrong, and a larger one noise for nothing: 1/(1 + l2), or the whole range."""
+    before, after = leaf_of(values, l2, bound), leaf_of([*values, UNIT], l2, bound)
+    assert abs(before.value - after.value) == before.sensitivity == after.sensitivity == most
 
 
 @SETTINGS

@@ -211,6 +211,22 @@ def test_what_waits_from_version_1_ends_too(tmp_path: Path, collector: Any) -> N
     assert ledger.overview()["counts"]["expired"] == 1
 
 
+def test_what_waits_from_version_1_is_sent_until_its_task_expires_and_for_seven_days_at_most(tmp_path: Path) -> None:
+    """Reports of tasks that expire after a day, hardly seven days, seven, a little more, and a year."""
+    path, days = tmp_path / "ledger", (1, 6.999, 7, 7.001, 365)
+    old_ledger(path, document(**FRESH))
+    db = sqlite3.connect(path)
+    names = [name for _, name, *_ in db.execute("PRAGMA table_info(report)")]
+    kept = ", ".join(name for name in names if name not in ("id", "window", "expires"))
+    more = f"INSERT INTO report (id, window, expires, {kept}) SELECT ?, ?, ?, {kept} FROM report LIMIT 1"
+    db.executemany(more, [(f"{i:032x}", i, noon() + 86_400 * day) for i, day in enumerate(days, start=1)])
+    db.commit()
+    Ledger(path, clock=noon).overview()
+    found = db.execute("SELECT (until - ?) / 86400, until = void FROM report ORDER BY window", (noon(),)).fetchall()
+    db.close()
+    assert [(round(ends, 6), alike) for ends, alike in found] == [(ends, True) for ends in (7, 1, 6.999, 7, 7, 7)]
+
+
 @pytest.mark.parametrize("attempts", [0, 7, 8, 50])
 def test_what_waits_from_version_1_is_sent_however_often_it_was_tried(
     attempts: int, tmp_path: Path, collector: Any

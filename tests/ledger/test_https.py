@@ -6,6 +6,7 @@ import json
 import socket
 import ssl
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -108,10 +109,21 @@ def test_nothing_goes_to_a_server_that_is_not(collector: Collector) -> None:
     assert not [data for data in collector.seen if b"secret" in data]
 
 
-@pytest.mark.parametrize(("status", "works"), [("200 Fine", True), ("407 Who are you?", False)])
+@pytest.mark.parametrize(
+    ("status", "works", "given", "who"),
+    [
+        ("200 Fine", True, "me:word@", "me:word"),
+        ("407 Who are you?", False, "me:word@", "me:word"),
+        ("407 Who are you?", False, "m%40e:p%40ss%3A%25%20w%C3%B6rd@", "m@e:p@ss:% w\u00f6rd"),
+        ("407 Who are you?", False, "me@", "me:"),
+        ("407 Who are you?", False, "", None),
+    ],
+    ids=["200", "407", "escaped signs", "no password", "nobody"],
+)
 def test_a_proxy_sees_where_and_not_what(
-    status: str, works: bool, collector: Collector, pem: Path, monkeypatch: Any
+    status: str, works: bool, given: str, who: str | None, collector: Collector, pem: Path, monkeypatch: Any
 ) -> None:
+    """It hears the user and the password of its address, as they are without escapes."""
     listener = socket.create_server(("127.0.0.1", 0))
     asked: list[bytes] = []
 
@@ -136,13 +148,14 @@ def test_a_proxy_sees_where_and_not_what(
 
     running = threading.Thread(target=proxy, daemon=True)
     running.start()
-    monkeypatch.setenv("https_proxy", f"http://me:word@127.0.0.1:{listener.getsockname()[1]}")
+    monkeypatch.setenv("https_proxy", f"http://{given}127.0.0.1:{listener.getsockname()[1]}")
     trusted(monkeypatch, pem)
     reply = http.post(f"{collector.url}/v1/x", b"secret", 20)
     running.join()
     listener.close()
     where = collector.url.removeprefix("https://").encode()
-    assert asked[0].startswith(b"CONNECT %s HTTP/1.1\r\nHost: %s\r\nProxy-Authorization: Basic " % (where, where))
+    told = b"" if who is None else b"Proxy-Authorization: Basic %s\r\n" % b64encode(who.encode())
+    assert asked[0] == b"CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s\r\n" % (where, where, told)
     assert not [data for data in asked if b"secret" in data]
     assert reply.status == (200 if works else 0)
     assert works or reply.trouble == "no answer ('the proxy answered 407')"

@@ -72,6 +72,24 @@ def test_a_report_is_sent_once(ledger: Ledger, collector: Any) -> None:
     assert states(ledger) == [("sent", "")]
 
 
+def test_an_answer_whose_report_was_tried_to_be_sent_stays_as_it_is(
+    ledger: Ledger, collector: Any, clock: Clock
+) -> None:
+    """The collector may have it: another answer would be a second report of one person."""
+    task = signed()
+    ledger.answer(task, "no")
+    got = ledger.answer(task, "yes")
+    collector.answers = [(500, {}, b"")]
+    assert ledger.flush(collector.url) == Sent(0, 0, 0, 1)
+    with pytest.raises(WindowError, match="sent its report of this window already, or tried to"):
+        ledger.answer(task, "no")
+    clock.now += 3600
+    assert ledger.flush(collector.url) == Sent(1, 0, 0, 0)
+    (first, second) = [body["reports"] for _, _, body in collector.seen]
+    assert first == second
+    assert list(collector.kept) == [got.id]
+
+
 def test_reports_travel_one_by_one_to_where_they_belong(ledger: Ledger, collector: Any) -> None:
     ledger.answer(of(1), "yes", url=collector.url)
     ledger.answer(of(2), "yes", url="https://127.0.0.1:1")

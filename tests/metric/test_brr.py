@@ -180,6 +180,23 @@ def grids(epsilon: float) -> list[MetricMechanism]:
     return [made("brr", epsilon=epsilon, interval=(-3, 5), points=n, size=1) for n in range(2, 40)]
 
 
+def test_losses_of_codes_are_averages_over_the_numbers_of_their_cells() -> None:
+    """By hand: codes 1, 5 and 7 of numbers from 0 to 8 have the cells 0-3, 3-6 and 6-8.
+
+    A number is 5/6 from its own code in the first two, 1/2 in the last; from other codes as far as its cell's middle.
+    """
+    domain = Codes.over(0, 8, [1, 5, 7])
+    wanted = np.array([[5 / 6, 3.5, 5.5], [3.5, 5 / 6, 2.5], [6, 2, 1 / 2]])
+    m = Codebook(epsilon=math.log(3), domain=domain)
+    assert m.loss_matrix() == pytest.approx(wanted, rel=1e-12)
+    assert m.losses.weights() == pytest.approx([3 / 8, 3 / 8, 2 / 8], rel=1e-12)
+    assert m.losses.near(1) == pytest.approx(3 / 4, rel=1e-12)
+    rows = (wanted * (1 + 2 * np.eye(3))).sum(axis=1) / 5
+    assert m.loss() == pytest.approx(float(np.dot([3, 3, 2], rows)) / 8, rel=1e-12)
+    assert m.worst_loss() == pytest.approx(float(rows.max()), rel=1e-12)
+    assert m.loss([0.5, 0.25, 0.25]) == pytest.approx(float(np.dot([2, 1, 1], rows)) / 4, rel=1e-12)
+
+
 def test_codes_by_simulation_of_numbers() -> None:
     """The stated loss is that of real numbers: the mean of 200,000 uniform ones is within 5 standard errors."""
     numbers = np.random.default_rng(3).uniform(-3, 5, size=200_000)

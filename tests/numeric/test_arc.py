@@ -181,6 +181,20 @@ def test_circles_are_read_alike_everywhere() -> None:
         Circle.from_circle({"circle": [0], "points": 24})
 
 
+def test_directions_are_as_far_apart_as_the_shorter_way_around() -> None:
+    """23 and 1 o'clock two hours; of five directions none is farther than two steps, whatever the interval."""
+    hours = Circle.around(0, 24, 24).distances()
+    assert hours[23, 1] == hours[1, 23] == 2
+    assert hours[0].tolist() == [*range(13), *range(11, 0, -1)]
+    assert Circle.around(-1, 9, 5).distances().tolist() == [
+        [0, 2, 4, 4, 2],
+        [2, 0, 2, 4, 4],
+        [4, 2, 0, 2, 4],
+        [4, 4, 2, 0, 2],
+        [2, 4, 4, 2, 0],
+    ]
+
+
 @pytest.mark.parametrize(
     ("own", "told"),
     [({"points": 2}, "points"), ({"size": 181}, "size"), ({"size": 0}, "size"), ({"points": 2.5}, "points")],

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.collect.tally import Tally
 from deniable.core.promise.judge import enumerated
 from deniable.core.promise.paths import implies
 from deniable.errors import DeniableError, EnumerationError, FormatError, ParameterError, PrivacyError
@@ -124,6 +127,32 @@ def test_means_and_functionals_have_no_bias_and_their_error() -> None:
     low, high = float(estimate.interval().low[0]), float(estimate.interval().high[0])
     assert low < estimate.value[0] < high
     assert estimate["mean"].value[0] == estimate.value[0]
+
+
+@pytest.mark.parametrize("i", [len(ROWS["optimal"].small), len(ROWS["optimal"].small) + 1], ids=["mean", "functionals"])
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_spread_of_scores_seen_in_few_reports_is_right_on_average(i: int, n: int) -> None:
+    """Over all reports that two or three people may send, drawn from one population: with n in place of n - 1 it is
+    half, or two thirds, of what the estimate really varies by."""
+    m = number(i)
+    one = m.simulate_tally(np.array([n, 0, 0, 0]), dn.simulation(0))
+    law = np.array([0.1, 0.2, 0.3, 0.4]) @ m.bulk.matrix
+    each = [m.parts(counted(m, one, [y]))[m.objective].value for y in range(law.size)]
+    mean = law @ np.array(each)
+    spread = (np.array(each).T * law) @ np.array(each) - np.outer(mean, mean)
+    found = np.zeros_like(spread)
+    for reports in combinations_with_replacement(range(law.size), n):
+        part = m.parts(counted(m, one, reports))[m.objective]
+        ways = math.factorial(n) / math.prod(math.factorial(reports.count(y)) for y in set(reports))
+        found += ways * float(np.prod(law[list(reports)])) * part.covariance("population")
+        assert part.variance("reporters") == pytest.approx(np.diag(part.covariance("population")), abs=1e-12)
+    assert found == pytest.approx(spread / n, rel=1e-9)
+
+
+def counted(m: Optimal, one: Tally, reports: Sequence[int]) -> Tally:
+    """The tally of these reports."""
+    counts = np.bincount(reports, minlength=one.cells["value"].size)
+    return Tally(m.design, one.strata, {"n": np.array([len(reports)]), "value": counts[None]}, simulated=True)
 
 
 def test_frequencies_of_functionals_can_still_be_fitted() -> None:

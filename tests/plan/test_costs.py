@@ -26,6 +26,10 @@ CASES = [
     if entry.question == FREQUENCY and name not in (*LEVELS, *NOISY)
     for case in entry.small[:2]
 ]
+UNEVEN = [
+    pytest.param("plh", {"k": k, "epsilon": 1.0, "g": g}, id=f"plh of {k} in {g}") for k, g in ((5, 2), (7, 3), (10, 4))
+]
+"""Blocks of different sizes, of which the largest counts."""
 REPORTS = 4000
 
 
@@ -48,7 +52,7 @@ def weights(m):
     return np.array([m.estimate(m.tally(drawn[i : i + 1])).value for i in first.tolist()])
 
 
-@pytest.mark.parametrize(("name", "case"), CASES, ids=lambda x: x if isinstance(x, str) else None)
+@pytest.mark.parametrize(("name", "case"), CASES + UNEVEN, ids=lambda x: x if isinstance(x, str) else None)
 def test_the_bound_is_attained_by_some_report_and_exceeded_by_none(name, case):
     """The r targets are the best ones for the forger: the r largest weights of a report."""
     m = dn.mechanism(name, **case)

@@ -157,6 +157,27 @@ def test_means_are_ranked_by_the_worst_variance(epsilon: float) -> None:
         assert d.rounding == d.mechanism.domain.step / 2
 
 
+@pytest.mark.parametrize("clip", [True, False])
+@pytest.mark.parametrize("more", [{}, {"points": 9, "layout": "endpoints"}], ids=["", "grid"])
+def test_every_advised_mechanism_for_means_clips_if_it_was_asked_for(clip: bool, more: dict[str, Any]) -> None:
+    """Also those that have a grid of their own, which take neither points nor a layout from the question."""
+    found = dn.plan(question="mean", interval=(2, 10), n=1000, epsilon=1.0, clip=clip, **more)
+    assert {d.name for d in found.designs} == MEANS
+    for d in found.designs:
+        domain = d.mechanism.domain
+        assert isinstance(domain, Grid)
+        assert (domain.low, domain.high, domain.clip) == (2, 10, clip), d.name
+        own = d.name in ("om", "lu")
+        assert d.options == {"interval": (2, 10), "clip": clip} | ({} if own else more), d.name
+        if more and not own:
+            assert (domain.k, domain.layout) == (9, "endpoints")
+        if clip:
+            assert domain.decode(domain.encode([1, 11])) == pytest.approx([2, 10], abs=domain.step), d.name
+        else:
+            with pytest.raises(ParameterError):
+                domain.encode([11])
+
+
 def test_people_for_a_standard_error_are_the_fewest() -> None:
     found = dn.plan(question="mean", interval="0,100", epsilon=1.0, target_error=0.5)
     for d in found.designs:

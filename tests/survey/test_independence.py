@@ -162,6 +162,24 @@ def test_people_needed_have_the_power_that_is_wanted() -> None:
         independence_power(plan_of((3, 3), 1.0), "a", "b", np.full((3, 3), 0.2), 1000)
 
 
+@pytest.mark.parametrize(
+    "plan", [plan_of((3, 2), 1.0), effects_parts({"a": 3, "b": 2, "c": 2}, 1.0)], ids=["pairs", "effects"]
+)
+def test_a_table_has_a_row_for_each_answer_to_the_question_that_is_named_first(plan: Tables) -> None:
+    """Whichever that is: the plan has the table of `a` and `b`. A table the wrong way round is told as it was given."""
+    table = np.array([[0.3, 0.1], [0.2, 0.1], [0.05, 0.25]])
+    told = independence_power(plan, "a", "b", table, 2000)
+    assert independence_power(plan, "b", "a", table.T, 2000) == told
+    assert told.degrees == 2
+    assert independence_people(plan, "b", "a", table.T) == independence_people(plan, "a", "b", table)
+    for first, second, wrong, need in (("a", "b", table.T, "3 times 2"), ("b", "a", table, "2 times 3")):
+        says = rf"{need} cells .* got an array of shape \({wrong.shape[0]}, {wrong.shape[1]}\).* answer to {first}"
+        with pytest.raises(ParameterError, match=f"(?s){says}"):
+            independence_power(plan, first, second, wrong, 2000)
+        with pytest.raises(ParameterError, match=f"(?s){says}"):
+            independence_people(plan, first, second, wrong)
+
+
 def test_noncentrality_at_uniform_margins_has_its_closed_form() -> None:
     """n |Delta|^2 K V/(K-1) for pairs; the share of the interaction k k V/((k-1)(k-1)) for effects."""
     delta = linked() - 1 / 9

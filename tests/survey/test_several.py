@@ -168,6 +168,29 @@ def test_devices_and_bulk_have_one_law() -> None:
     assert (np.abs(found - 4000 * chances[:, other]) > 6 * spread).any(), "another value would be noticed"
 
 
+@pytest.mark.parametrize(("k", "most", "marks", "size"), [(3, 2, 2, 2), (3, 2, 3, 1), (4, 2, 4, 1), (3, 3, 3, 1)])
+def test_variances_are_those_of_all_reports(k: int, most: int, marks: int, size: int) -> None:
+    """By the exact channel: reports of people who tick an option, of people who do not, and of both together."""
+    m: Any = dn.mechanism("several", k=k, most=most, epsilon=1.0, marks=marks, size=size)
+    weights = m.bulk.weights
+    channel = m.channel()
+    law = np.array([[float(w) / float(channel.total) for w in row] for row in channel.weights])
+    held = np.array([[y in own for y in range(k + marks)] for own in combinations(range(k + marks), size)], float)
+    ticked, rest = held[:, :k], held[:, k:] if marks == k else 0.0
+    each = weights.unbias(ticked, rest)
+    for x, sets in enumerate(m.bulk.stands_for):
+        mean = law[:, x] @ each
+        spread = law[:, x] @ each**2 - mean**2
+        assert mean == pytest.approx(sets, abs=1e-12)
+        assert spread == pytest.approx(weights.variance(np.asarray(sets, float), "reporters"), rel=1e-9)
+        for f in (0.0, 0.25, 1.0):  # with people who tick none, whose estimate is 0 on average
+            both = f * law[:, x] + (1 - f) * law[:, 0]
+            drawn = both @ each**2 - (both @ each) ** 2
+            assert drawn == pytest.approx(weights.variance(f * sets, "population"), rel=1e-9)
+            own = f * spread + (1 - f) * weights.variance(0.0, "reporters")
+            assert own == pytest.approx(weights.variance(f * sets, "reporters"), rel=1e-9)
+
+
 @pytest.mark.stat
 @pytest.mark.parametrize(("most", "marks"), [(2, 2), (4, 4)])
 def test_intervals_cover(most: int, marks: int) -> None:

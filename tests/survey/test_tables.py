@@ -15,6 +15,7 @@ import pytest
 import deniable as dn
 from deniable.collect.tally import Tally
 from deniable.errors import ParameterError
+from deniable.mechanisms.survey.joined import JoinedPart
 from deniable.mechanisms.survey.shares import pair_shares, wanted
 from deniable.mechanisms.survey.tables import (
     Tables,
@@ -170,6 +171,11 @@ def test_tables_are_unbiased_with_the_covariance_of_all_reports(scheme: str, poo
         moves = slopes(plan, tallies, name, pair, pooled)
         true += moves @ matrix @ moves.T
     assert np.abs(table.covariance() - true).max() < 1e-6 * np.abs(true).max()
+    joined = isinstance(table.estimate.parts["frequency"], JoinedPart)
+    assert joined or (scheme, pooled) == ("pairs", False)
+    if joined:  # of different people, so that there is no one group of reporters
+        assert table.covariance("reporters").tolist() == table.covariance("population").tolist()
+        assert table.estimate.variance("reporters") == pytest.approx(np.diag(true), rel=1e-5)
     for question in pair:
         value, matrix = table.margin(question)
         if pooled:

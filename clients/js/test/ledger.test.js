@@ -148,6 +148,27 @@ test("an answer takes the place of the one before until it is sent, and not afte
   assert.equal((await ledger.overview()).left.spent, 1);
 });
 
+test("an answer whose report was tried to be sent stays as it is, whatever the collector heard of it", async () => {
+  for (const heard of [true, false]) {
+    const { clock, store, ledger } = made();
+    const collector = new Collector();
+    const lost = async (/** @type {any[]} */ ...given) => {
+      if (heard) await collector.fetch(...given);
+      throw new TypeError("connection reset");
+    };
+    await ledger.answer(task(), "yes", { url: LOCAL });
+    const drawn = bookOf(store).report[0].body;
+    assert.equal((await ledger.flush(null, { fetch: lost })).waiting, 1);
+    const [before] = bookOf(store).report;
+    assert.deepEqual([before.state, before.attempts, before.body], ["waiting", 1, drawn]);
+    await assert.rejects(ledger.answer(task(), "no"), { kind: "WindowError", message: /or tried to/ });
+    assert.deepEqual(bookOf(store).report, [before]);
+    clock.now += HOUR;
+    assert.equal((await ledger.flush(null, { fetch: collector.fetch })).sent, 1);
+    assert.deepEqual([...collector.reports], [[before.id, drawn]], "one report, once");
+  }
+});
+
 test("with a secret the report of an answer is the same again, and no answer has its own", async () => {
   const bodies = [];
   for (const value of ["yes", "yes", "no", "no", null]) {
@@ -542,10 +563,11 @@ test("a ledger is opened with the secret it was made with, by a client that know
   await assert.rejects(ledger.overview(), { kind: "LedgerError", message: /version 3/ });
 });
 
-test("a ledger of version 1 goes on: its spends stay, and what waits is still sent", async () => {
+/** A ledger of version 1 in which a report waits. @param {any} [changes] */
+function oldLedger(changes = {}) {
   const store = new FastStore();
   const asked = oldTask();
-  const entry = { id: "a".repeat(32), task: asked.id, window: 0, question: asked.questions[0].key, answer: "", body: "AQ==", cost: "1" + "0".repeat(30), day: "2026-11-16", url: LOCAL, state: "waiting", reason: "", attempts: 3, due: 0, later: 0, expires: Date.parse("2030-01-01") };
+  const entry = { id: "a".repeat(32), task: asked.id, window: 0, question: asked.questions[0].key, answer: "", body: "AQ==", cost: "1" + "0".repeat(30), day: "2026-11-16", url: LOCAL, state: "waiting", reason: "", attempts: 3, due: 0, later: 0, expires: Date.parse("2030-01-01"), ...changes };
   store.state = {
     version: 1,
     own: { key: "07".repeat(32) },
@@ -557,6 +579,11 @@ test("a ledger of version 1 goes on: its spends stay, and what waits is still se
     memo: [],
     report: [entry],
   };
+  return { store, asked, entry };
+}
+
+test("a ledger of version 1 goes on: its spends stay, and what waits is still sent", async () => {
+  const { store, asked, entry } = oldLedger();
   const tired = { ...entry, id: "b".repeat(32), attempts: 8 };
   store.state.report.push(tired);
   const { clock, ledger } = made({}, store);
@@ -569,6 +596,24 @@ test("a ledger of version 1 goes on: its spends stay, and what waits is still se
   assert.ok(collector.reports.has(tired.id), "what was tried as often as now is allowed is tried once more");
   clock.pass(365);
   assert.equal((await ledger.overview()).left.spent, 1);
+});
+
+test("what waits in a ledger of version 1 is sent until its task expires, and for seven days at most", async () => {
+  const start = new Clock().now;
+  for (const attempts of [0, 3]) {
+    for (const [expires, ends] of [[1, 1], [DAY, DAY], [7 * DAY - 1, 7 * DAY - 1], [7 * DAY + 1, 7 * DAY], [365 * DAY, 7 * DAY]]) {
+      for (const [late, sent] of [[ends - 1, 1], [ends, 0]]) {
+        const { store } = oldLedger({ attempts, expires: start + expires });
+        const { clock, ledger } = made({}, store);
+        await ledger.overview(); // it becomes one of version 2
+        clock.now = start + late;
+        const collector = new Collector();
+        await ledger.flush(null, { fetch: collector.fetch });
+        assert.equal(collector.reports.size, sent, `${attempts} ${expires} ${late}`);
+        assert.equal((await ledger.overview()).counts[sent ? "sent" : "expired"], 1);
+      }
+    }
+  }
 });
 
 test("a file of version 1 begins with the sum of its ledger, and is none where that does not fit", async (t) => {

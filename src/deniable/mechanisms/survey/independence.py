@@ -184,12 +184,17 @@ def _pearson(value: FloatArray, n: int) -> float:
 # ---- beforehand
 
 
-def _alternative(plan: Tables, pair: Pair, table: object) -> tuple[FloatArray, Margins]:
-    shares, sizes = np.asarray(table, np.float64), plan.want.sizes(pair)
+def _alternative(plan: Tables, one: str, two: str, table: object) -> FloatArray:
+    """A table with a row for each answer to question `one`, as the plan has it: perhaps with its rows as columns."""
+    shares, sizes = np.asarray(table, np.float64), plan.want.sizes((one, two))
     need = f"shares of {sizes[0]} times {sizes[1]} cells that are >= 0 and sum to 1"
     fits = shares.shape == sizes and bool((shares >= 0).all()) and abs(float(shares.sum()) - 1) < 1e-9
-    require(fits, "table", InWords(f"an array of shape {shares.shape}"), need, f"A row for each answer to {pair[0]}.")
-    return shares, (shares.sum(axis=1), shares.sum(axis=0))
+    require(fits, "table", InWords(f"an array of shape {shares.shape}"), need, f"A row for each answer to {one}.")
+    return shares if plan.pair(one, two) == (one, two) else shares.T
+
+
+def _margins(shares: FloatArray) -> Margins:
+    return shares.sum(axis=1), shares.sum(axis=0)
 
 
 def _each(plan: Tables, n: float) -> dict[str, float]:
@@ -197,8 +202,8 @@ def _each(plan: Tables, n: float) -> dict[str, float]:
     return {name: n * chance for name, chance in zip(plan.names, plan.chances, strict=True)}
 
 
-def _noncentrality(plan: Tables, pair: Pair, table: object, n: float) -> float:
-    shares, margins = _alternative(plan, pair, table)
+def _noncentrality(plan: Tables, pair: Pair, shares: FloatArray, n: float) -> float:
+    margins = _margins(shares)
     empty = [f for f in margins if not (f > 0).all()]
     require(not empty, "table", InWords("one with an empty row or column"), "people in all rows and columns")
     return _distance(shares - np.outer(*margins), margins, null_covariance(plan, pair, margins, _each(plan, n)))
@@ -213,16 +218,16 @@ def independence_power(plan: Tables, one: str, two: str, table: object, n: float
 
     n, pair = check_n(n), plan.pair(one, two)
     require(0 < level < 1, "level", level, "between 0 and 1")
-    given = np.asarray(table, np.float64) if pair == (one, two) else np.asarray(table, np.float64).T
+    given = _alternative(plan, one, two, table)
     away = _noncentrality(plan, pair, given, n)
     degrees = math.prod(size - 1 for size in plan.want.sizes(pair))
     found = float(ncx2.sf(chi2.isf(level, degrees), degrees, away)) if away > 0 else level
     return Power(found, away, degrees, n, level, _refused(plan, pair, given, n))
 
 
-def _refused(plan: Tables, pair: Pair, table: FloatArray, n: float) -> str:
+def _refused(plan: Tables, pair: Pair, shares: FloatArray, n: float) -> str:
     """Which margin of a known table would be too uncertain."""
-    _, margins = _alternative(plan, pair, table)
+    margins = _margins(shares)
     counts, sizes = _each(plan, n), plan.want.sizes(pair)
     matrix = null_covariance(plan, pair, margins, counts).reshape(*sizes, *sizes)
     for axis, name in enumerate(pair):
@@ -247,7 +252,7 @@ def independence_people(
     pair = plan.pair(one, two)
     require(0 < level < 1, "level", level, "between 0 and 1")
     require(level < power < 1, "power", power, f"between the level {level:g} and 1")
-    given = np.asarray(table, np.float64) if pair == (one, two) else np.asarray(table, np.float64).T
+    given = _alternative(plan, one, two, table)
     degrees = math.prod(size - 1 for size in plan.want.sizes(pair))
     once = _noncentrality(plan, pair, given, 1.0)
     require(once > 0, "table", InWords("one without any association"), "one with an association to be found")
