@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import comb, isqrt, prod
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import (
@@ -15,7 +15,6 @@ from deniable_client.exact import (
     check_epsilon,
     exp_bounds,
     flip_threshold,
-    keep_threshold,
     unary_ratio,
 )
 from deniable_client.kernels.contract import (
@@ -53,12 +52,6 @@ class Response(Base):
     def __post_init__(self) -> None:
         check_k(self.k)
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int) -> Response:
-        """The most accurate integers within e^epsilon."""
-        check_k(k)
-        return cls(k, keep_threshold(epsilon, 1, k - 1))
 
     @property
     def reports(self) -> tuple[int, int]:
@@ -102,13 +95,6 @@ class Subset(Base):
         ok = isinstance(self.size, int) and 1 <= self.size < self.k
         require(ok, "size", self.size, f"an integer from 1 to k-1 = {self.k - 1}")
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int, size: int) -> Self:
-        """The most accurate integers within e^epsilon."""
-        check_k(k)
-        require(1 <= size < k, "size", size, f"an integer from 1 to k-1 = {k - 1}")
-        return cls(k, size, keep_threshold(epsilon, size, k - size))
 
     @property
     def reports(self) -> tuple[int, int]:

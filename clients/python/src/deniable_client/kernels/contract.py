@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, two_level_lift, two_level_ratio
+from deniable_client.exact import WORD_BITS, keep_threshold, two_level_lift, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.laws import Law
 from deniable_client.words import Words, below
@@ -140,6 +141,17 @@ class Base(ABC):
     __slots__ = ()
     k: int
     keep: int
+
+    @classmethod
+    def calibrate(cls, epsilon: float, *numbers: Any, **named: Any) -> Self:
+        """The kernel with these numbers that keeps its own value as often as e^epsilon allows: the most accurate one.
+
+        Of two-level kernels, whose other numbers are checked first.
+        """
+        made: Any = cls
+        checked = made(*numbers, **named, keep=1)
+        kept: Self = replace(checked, keep=keep_threshold(epsilon, *checked.levels))
+        return kept
 
     @property
     def reports(self) -> tuple[int, int]:

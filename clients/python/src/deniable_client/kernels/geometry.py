@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import keep_threshold
 from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
@@ -26,11 +25,6 @@ class Hadamard(Base):
     def __post_init__(self) -> None:
         check_k(self.k, (1 << 32) - 1)
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int) -> Hadamard:
-        """The most accurate integers within e^epsilon."""
-        return cls(k, keep_threshold(epsilon, 1, 1))
 
     @property
     def order(self) -> int:
@@ -72,15 +66,6 @@ class Projective(Base):
         ok = isinstance(self.prime, int) and 2 <= self.prime < 1 << 31 and is_prime(self.prime)
         require(ok, "prime", self.prime, "a prime number below 2**31")
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int, prime: int) -> Projective:
-        """The most accurate integers within e^epsilon."""
-        check_k(k, 1 << 31)
-        require(is_prime(prime), "prime", prime, "a prime number")
-        t = rank_of(k, prime)
-        own = points(prime, t - 1)
-        return cls(k, prime, keep_threshold(epsilon, own, points(prime, t) - own))
 
     @property
     def rank(self) -> int:
