@@ -9,7 +9,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, keep_threshold, two_level_lift, two_level_ratio
+from deniable_client.exact import WORD_BITS, check_epsilon, keep_threshold, two_level_lift, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.laws import Law
 from deniable_client.words import Words, below
@@ -148,6 +148,7 @@ class Base(ABC):
 
         Of two-level kernels, whose other numbers are checked first.
         """
+        check_epsilon(epsilon, sampling=True)
         made: Any = cls
         checked = made(*numbers, **named, keep=1)
         kept: Self = replace(checked, keep=keep_threshold(epsilon, *checked.levels))
