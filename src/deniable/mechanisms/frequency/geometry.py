@@ -47,6 +47,7 @@ class BlockNumbers(Numbered):
         return int(self.kernel.order)
 
     def blind(self, n: int, rng: Stream) -> Columns:
+        """See `Bulk.blind`: any block."""
         return {"value": below(rng, self.size, n).astype(self.fields[0].dtype)}
 
     def simulate_counts(self: Any, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
