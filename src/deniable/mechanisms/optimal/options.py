@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option
+from deniable.mechanisms.entry import Option, names
 
 __all__ = ["NAMES", "OBJECTIVES", "OPTIONS", "RELEASED"]
 
@@ -14,9 +14,7 @@ OBJECTIVES = ("frequency", "mean", "functional")
 RELEASED = "release"
 """The objective of single reports that are near their values; it has a row of its own."""
 
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "mechanism": ("matrix", "optimal", "optimal-release"),
-}
+NAMES = names("optimal")
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

@@ -83,10 +83,7 @@ ROWS: Mapping[str, Entry] = {
     "matrix": Entry(
         Matrix,
         make_matrix,
-        "a matrix of chances, of your own",
-        "docs/maths/written.md",
-        "an idea of your own: audited exactly, then drawn, counted and estimated like any other",
-        ("matrix",),
+        options=("matrix",),
         needed=("matrix",),
         inner=("promise", "outputs", "prior"),
         small=tuple({"matrix": rows} for rows in _SMALL),
@@ -98,10 +95,7 @@ ROWS: Mapping[str, Entry] = {
     "optimal": Entry(
         Optimal,
         make_any,
-        "the best channel for any promise: budgets between any two answers, found with a certificate",
-        "docs/maths/optimal.md",
-        "few answers, and a promise that is not the same to all: the least error there is",
-        ("promise", "objective", "prior", "values", "worst", "loss", *SPACE),
+        options=("promise", "objective", "prior", "values", "worst", "loss", *SPACE),
         needed=("promise",),
         inner=("functionals", "progress"),
         small=(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option
+from deniable.mechanisms.entry import Option, names
 
 __all__ = ["NAMES", "OPTIONS"]
 
-NAMES: Mapping[str, tuple[str, ...]] = {"mechanism": ("box", "interaction", "several")}
+NAMES = names("survey")
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {
