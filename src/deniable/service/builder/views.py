@@ -327,13 +327,17 @@ def _outlook(document: bytes) -> Outlook:
     return outlook(read(document))
 
 
+def _missing(collector: Collector, request: Request, row: DraftRow, asked: Questionnaire) -> list[tuple[str, str]]:
+    """What keeps a draft from being opened today, with where that is in the form."""
+    wrong = problems(asked, collector.clock().date() if row.task is None else None)
+    return [(fault.where, telling.in_words(fault, _say(request))) for fault in wrong]
+
+
 async def _complete(
     collector: Collector, request: Request
 ) -> tuple[DraftRow, Questionnaire, Outlook | None, list[Any]]:
     row, asked = await _draft(collector, request)
-    say = _say(request)
-    wrong = problems(asked, collector.clock().date() if row.task is None else None)
-    missing = [(fault.where, telling.in_words(fault, say)) for fault in wrong]
+    missing = _missing(collector, request, row, asked)
     found = None if missing else await asyncio.to_thread(_outlook, row.document)
     return row, asked, found, missing
 
@@ -404,8 +408,6 @@ async def preview(collector: Collector, request: Request) -> Response:
     tag = request.query_params.get("language", asked.language)
     tag = tag if tag in tags else asked.language
     task = await asyncio.to_thread(shown_task, row.document, collector.clock().date())
-    say = _say(request)
-    wrong = problems(asked, collector.clock().date() if row.task is None else None)
     made = _page(
         request,
         "preview.html",
@@ -415,7 +417,7 @@ async def preview(collector: Collector, request: Request) -> Response:
         tag=tag,
         dark="dark" in request.query_params,
         shown=[] if task is None else [(question.name, question.text) for question in task.questions],
-        missing=[(fault.where, telling.in_words(fault, say)) for fault in wrong],
+        missing=_missing(collector, request, row, asked),
         step="preview",
     )
     made.headers["content-security-policy"] = FRAMING

@@ -20,6 +20,7 @@ from deniable_client.exact import (
 from deniable_client.kernels.contract import (
     Base,
     Kernel,
+    Mixed,
     check_k,
     check_plain,
     check_threshold,
@@ -208,7 +209,7 @@ class Whole(Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Mixture:
+class Mixture(Mixed):
     """The second kernel with probability coin/2**64, else the first one; both have reports of one length.
 
     A report of a mixture is at most as telling as the more telling of the two kernels, whether or not it shows which of
@@ -229,24 +230,9 @@ class Mixture:
             require(one is not None and one == two, f"{name} of the kernels in a mixture", (one, two), "the same")
 
     @property
-    def k(self) -> int:
-        return self.first.k
-
-    @property
     def ratio(self) -> Fraction:
         """See `Kernel.ratio`: the larger one, of those that can happen."""
         return max(self.first.ratio, self.second.ratio) if self.coin else self.first.ratio
-
-    @property
-    def width(self) -> int:
-        return self.first.width
-
-    @property
-    def words(self) -> int:
-        return 1 + max(self.first.words, self.second.words)
-
-    def randomise(self, x: int, words: Words) -> bytes:
-        return (self.second if happens(self.coin, words) else self.first).randomise(x, words)
 
 
 # ---- noise

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value
-from deniable_client.packing import pack_int, uint_width
+from deniable_client.kernels.contract import Numbered, check_k, check_threshold, check_value
+from deniable_client.packing import pack_int
 from deniable_client.words import Words, below, happens
 
 __all__ = ["Hadamard", "Projective", "is_prime", "point", "point_index", "points", "rank_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Hadamard(Base):
+class Hadamard(Numbered):
     """Hadamard response: a column of the Sylvester matrix with the entry +1 in row x+1 with probability keep/2**64."""
 
     k: int
@@ -36,10 +36,6 @@ class Hadamard(Base):
         """See `Base.reports`. Half of the columns have +1 in a row, half have -1."""
         return self.order // 2, self.order // 2
 
-    @property
-    def width(self) -> int:
-        return uint_width(self.order)
-
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
         odd = 0 if happens(self.keep, words) else 1
@@ -48,12 +44,9 @@ class Hadamard(Base):
             y ^= row & -row
         return pack_int(y, self.width)
 
-    def blind(self, words: Words) -> bytes:
-        return pack_int(below(self.order, words), self.width)
-
 
 @dataclass(frozen=True, slots=True)
-class Projective(Base):
+class Projective(Numbered):
     """Projective-geometry response: a point of PG(t-1, prime), orthogonal to x's point with probability keep/2**64."""
 
     k: int
@@ -84,10 +77,6 @@ class Projective(Base):
         return own, self.order - own
 
     @property
-    def width(self) -> int:
-        return uint_width(self.order)
-
-    @property
     def words(self) -> int:
         return 2 * self.rank + 1
 
@@ -99,9 +88,6 @@ class Projective(Base):
             y = self._vector(item, 0 if kept else 1 + below(self.prime - 1, words), words)
             if any(y):
                 return pack_int(point_index(y, self.prime), self.width)
-
-    def blind(self, words: Words) -> bytes:
-        return pack_int(below(self.order, words), self.width)
 
     def _vector(self, item: list[int], product: int, words: Words) -> list[int]:
         """A uniform vector whose inner product with the item's is `product`: all free but the item's first 1."""
