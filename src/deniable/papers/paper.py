@@ -14,7 +14,8 @@ To add a paper, write one module with
 - `PAPER = read_paper(...)`, which checks the tables;
 
 and put it into `runner.PAPERS`. Functions get a `Context`: whether to be quick, where data sets are, seeded streams by
-name, and `once` for results that several claims share. What cannot be measured in a run is `rules.Missing`.
+name, and `once` for results that several claims share (`shared` marks a function that is used so). What cannot be
+measured in a run is `rules.Missing`.
 """
 
 from __future__ import annotations
