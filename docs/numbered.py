@@ -81,7 +81,7 @@ def _verdicts(name: str) -> dict[str, tuple[str, str]]:
 @cache
 def _sources() -> dict[str, str]:
     folders = (ROOT / "src/deniable", ROOT / "clients/python/src/deniable_client")
-    paths = (path for folder in folders for kind in ("*.py", "rows.json") for path in sorted(folder.rglob(kind)))
+    paths = (path for folder in folders for path in sorted(folder.rglob("*.py")))
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
 
 

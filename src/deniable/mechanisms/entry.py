@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pkgutil import get_data
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,8 +20,6 @@ __all__ = [
     "Option",
     "Traits",
     "grid",
-    "names",
-    "said",
 ]
 
 FREQUENCY, KEY_VALUE, RELEASE, MEAN, RANGE = "frequency", "key-value", "release", "mean", "range"
@@ -85,10 +80,9 @@ class Entry:
 
     cls: type[Any]
     make: Callable[..., Any]
-    summary: str = ""
-    """What it is; of our rows this and the next two stand in `rows.json` of their family."""
-    source: str = ""
-    best_for: str = ""
+    summary: str
+    source: str
+    best_for: str
     options: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
     """Options without a default."""
@@ -120,18 +114,6 @@ class Entry:
 
 ADDED: dict[str, Entry] = {}
 """Rows of mechanisms that were registered, for those who cannot ask the registry."""
-
-
-@cache
-def said(room: str) -> Mapping[str, Mapping[str, Mapping[str, str]]]:
-    """What is said of a family's rows, by their kind and name: `rows.json` in its folder, read before its modules."""
-    found: dict[str, dict[str, dict[str, str]]] = json.loads(get_data("deniable.mechanisms", f"{room}/rows.json") or "")
-    return found
-
-
-def names(room: str) -> Mapping[str, tuple[str, ...]]:
-    """The names of a family's rows by their kind, in their order."""
-    return {kind: tuple(rows) for kind, rows in said(room).items()}
 
 
 def grid(*ks: int, **options: Any) -> tuple[dict[str, Any], ...]:

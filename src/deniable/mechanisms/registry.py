@@ -16,7 +16,7 @@ from deniable.core.codes import Span
 from deniable.core.domain import Domain
 from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require, show
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import ADDED, Entry, Option, said
+from deniable.mechanisms.entry import ADDED, Entry, Option
 from deniable.mechanisms.frequency import options as frequency
 from deniable.mechanisms.keyvalue import options as keyvalue
 from deniable.mechanisms.metric import options as metric
@@ -72,7 +72,6 @@ class _Rows(MutableMapping[str, Entry]):
 
     def __init__(self, kind: str) -> None:
         rooms = {told: told.__name__.rpartition(".")[0] for told in _TOLD}
-        self._kind = kind
         self._rows: dict[str, Entry | str] = {n: room for told, room in rooms.items() for n in told.NAMES.get(kind, ())}
 
     def __repr__(self) -> str:
@@ -81,8 +80,7 @@ class _Rows(MutableMapping[str, Entry]):
     def __getitem__(self, name: str) -> Entry:
         row = self._rows[name]
         if isinstance(row, str):
-            texts: dict[str, Any] = {**said(row.rpartition(".")[2])[self._kind][name]}
-            row = self._rows[name] = replace(import_module(f"{row}.table").ROWS[name], **texts)
+            row = self._rows[name] = import_module(f"{row}.table").ROWS[name]
         return row
 
     def __setitem__(self, name: str, entry: Entry) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
 from deniable.core.selection import NORMALIZATIONS, SELECTORS
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 
 __all__ = ["METRICS", "NAMES", "OPTIONS", "Metric"]
 
@@ -14,7 +14,31 @@ Metric: TypeAlias = Literal["paper", "exact"]
 METRICS: tuple[str, ...] = get_args(Metric)
 """paper: Eq. 4 for the MSE and Eq. 15 for the ASR of hashing, on the authors' grids; exact: both exact, all values."""
 
-NAMES = names("frequency")
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "mechanism": (
+        "grr",
+        "ss",
+        "ue",
+        "sue",
+        "oue",
+        "lh",
+        "blh",
+        "olh",
+        "plh",
+        "the",
+        "she",
+        "wheel",
+        "ass",
+        "aue",
+        "alh",
+        "athe",
+        "ssmix",
+        "hr",
+        "pgr",
+        "iss",
+        "affine",
+    ),
+}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 
 __all__ = ["FORMS", "NAMES", "OPTIONS"]
 
@@ -12,7 +12,24 @@ FORMS = ("repaired", "pooled", "paper")
 """Forms of `ks-grr` and, but for `pooled`, of `ks-adap`: what is wrong in the paper put right; `kv-ss` for pairs, and
 frequencies from all people; as printed."""
 
-NAMES = names("keyvalue")
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "mechanism": (
+        "kv-ss2",
+        "kv-ss",
+        "kv-mix",
+        "kv-lh",
+        "kv-olh",
+        "ks-ue",
+        "pckv-ue",
+        "pckv-grr",
+        "privkv",
+    ),
+    "protocol": (
+        "ks-grr",
+        "ks-adap",
+        "privkvm",
+    ),
+}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

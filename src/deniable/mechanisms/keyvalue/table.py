@@ -60,6 +60,9 @@ _CYCLIC = {"encoding": "cyclic"}
 
 def _row(
     cls: type[Any],
+    summary: str,
+    source: str,
+    best_for: str,
     options: tuple[str, ...],
     small: tuple[dict[str, Any], ...],
     *,
@@ -68,22 +71,28 @@ def _row(
 ) -> Entry:
     """A mechanism; made with the parameters of least error where it has such."""
     made = getattr(cls, "optimal", cls) if make is None else make
-    how: dict[str, Any] = {"question": KEY_VALUE, "traits": Traits(_work, _pull)}
-    return Entry(cls, made, options=options, inner=inner, small=small, **how)
+    told = (summary, source, best_for, options)
+    return Entry(cls, made, *told, inner=inner, small=small, question=KEY_VALUE, traits=Traits(_work, _pull))
 
 
-def _protocol(cls: type[Any], *own: str) -> Entry:
-    return Entry(cls, cls, options=(*own, "range"), question=KEY_VALUE)
+def _protocol(cls: type[Any], summary: str, source: str, best_for: str, *own: str) -> Entry:
+    return Entry(cls, cls, summary, source, best_for, (*own, "range"), question=KEY_VALUE)
 
 
 ROWS: Mapping[str, Entry] = {
     "kv-ss2": _row(
         SignedSelection,
+        "subset selection on keys with signs",
+        "docs/maths/keyvalue.md",
+        "key-value data: no mechanism has a lower error of frequency and mean together",
         ("size", "encoding", *_OWN),
         _cases(*_PADDED, {"k": 5, "size": 3}, {"k": 3, **_CYCLIC}, {"k": 2, "length": 1, **_CYCLIC}),
     ),
     "kv-ss": _row(
         SplitSelection,
+        "subset selection on keys, for a share of the people, and on keys with signs for the rest",
+        "docs/maths/keyvalue.md",
+        "key-value data where frequencies matter more than means, or less",
         ("mix", "interest", "size", "encoding", *_OWN),
         _cases(
             *_PADDED,
@@ -94,22 +103,86 @@ ROWS: Mapping[str, Entry] = {
             {"k": 2, "length": 2, **_CYCLIC},
         ),
     ),
-    "kv-mix": _row(SplitUnary, ("mix", *_OWN), _cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.5})),
+    "kv-mix": _row(
+        SplitUnary,
+        "unary encoding of keys, for a share of the people, and three-way answers for the rest",
+        "docs/maths/keyvalue.md",
+        "key-value data with many keys and simple clients",
+        ("mix", *_OWN),
+        _cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.5}),
+    ),
     "kv-lh": _row(
         SignedLocalHashing,
+        "keys hashed to a few buckets with a public random sign, and a response on bucket and sign",
+        "docs/maths/keyvalue.md",
+        "key-value data with very many keys: a seed and one small number per report",
         ("g", "interest", *_OWN),
         _cases({"k": 2, "g": 3, "epsilon": 2.0}, {"k": 2, "length": 1}, {"k": 2, "length": 2}, g=2),
     ),
     "kv-olh": _row(
-        SignedKeyHashing, ("g", *_OWN), _cases({"k": 2, "g": 3}, {"k": 2, "length": 1}, {"k": 2, "length": 2}, g=2)
+        SignedKeyHashing,
+        "local hashing on keys with signs",
+        "docs/maths/keyvalue.md",
+        "key-value data with very many keys, for frequencies and means equally: a seed and one small number",
+        ("g", *_OWN),
+        _cases({"k": 2, "g": 3}, {"k": 2, "length": 1}, {"k": 2, "length": 2}, g=2),
     ),
-    "ks-ue": _row(SignedUnaryEncoding, _OWN, _cases(*_PADDED), make=_shaped("ks-ue")),
-    "pckv-ue": _row(SignedUnaryEncoding, _OWN, _cases(*_PADDED), make=_shaped("pckv-ue")),
-    "pckv-grr": _row(SignedResponse, _OWN, _cases(*_PADDED, {"k": 6, "length": 3})),
+    "ks-ue": _row(
+        SignedUnaryEncoding,
+        "three-way answers for every key, most of the budget on keys (KS-UE)",
+        "KSKV Sec. 4.1",
+        "comparison",
+        _OWN,
+        _cases(*_PADDED),
+        make=_shaped("ks-ue"),
+    ),
+    "pckv-ue": _row(
+        SignedUnaryEncoding,
+        "three-way answers for every key (PCKV-UE)",
+        "Gu20",
+        "comparison",
+        _OWN,
+        _cases(*_PADDED),
+        make=_shaped("pckv-ue"),
+    ),
+    "pckv-grr": _row(
+        SignedResponse,
+        "randomised response on keys with signs (PCKV-GRR)",
+        "Gu20",
+        "key-value data with few keys: one small number per report",
+        _OWN,
+        _cases(*_PADDED, {"k": 6, "length": 3}),
+    ),
     "privkv": _row(
-        OneSampledKey, ("range",), _cases({"k": 5}, {"k": 3, "key_epsilon": 0.25}), inner=("key_epsilon", "told")
+        OneSampledKey,
+        "one key that is drawn blindly, with a three-way answer (PrivKV)",
+        "Ye19",
+        "comparison: the error grows with the number of keys, and part of the budget is unused",
+        ("range",),
+        _cases({"k": 5}, {"k": 3, "key_epsilon": 0.25}),
+        inner=("key_epsilon", "told"),
     ),
-    "ks-grr": _protocol(KsGrr, "top", "form"),
-    "ks-adap": _protocol(KsAdap, "top", "form"),
-    "privkvm": _protocol(PrivKvm, "rounds"),
+    "ks-grr": _protocol(
+        KsGrr,
+        "frequent keys from half of the people, pairs with these from the other half (KS-GRR)",
+        "KSKV Sec. 4.2",
+        "the most frequent of very many keys, one pair per person",
+        "top",
+        "form",
+    ),
+    "ks-adap": _protocol(
+        KsAdap,
+        "frequent keys, then how many of them people have, then pairs with these (KS-Adap)",
+        "KSKV Sec. 4.3",
+        "the most frequent of very many keys, several pairs per person",
+        "top",
+        "form",
+    ),
+    "privkvm": _protocol(
+        PrivKvm,
+        "PrivKV in rounds: people without a key answer by the mean of the round before (PrivKVM)",
+        "Ye19",
+        "comparison: the means are biased, for rare keys nearly as much as after one round",
+        "rounds",
+    ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 from deniable.mechanisms.spaces import SPACE_OPTIONS
 
 __all__ = ["NAMES", "OPTIONS", "RULES", "TIES"]
@@ -14,7 +14,16 @@ RULES = ("mean", "min", "alg3")
 TIES = ("random", "low", "high")
 """Which of two equally near answers is favoured on a line: by a fair coin for each report, the lower, the higher."""
 
-NAMES = names("metric")
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "mechanism": (
+        "brr",
+        "codebook",
+        "exponential",
+        "laplace",
+        "geometric",
+        "lsrr",
+    ),
+}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

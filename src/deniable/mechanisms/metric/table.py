@@ -50,7 +50,10 @@ ROWS: Mapping[str, Entry] = {
     "brr": _row(
         BRR,
         make_brr,
-        options=("rule", "size", "tie", *SPACE),
+        "the nearest answers are favoured, all others equally unlikely (bipartite randomised response)",
+        "BRR Sec. 3",
+        "a report that is near the value, whatever the value, and in the same domain",
+        ("rule", "size", "tie", *SPACE),
         inner=("prior", "form"),
         printed={"rule": "min"},
         small=(
@@ -65,7 +68,10 @@ ROWS: Mapping[str, Entry] = {
     "codebook": _row(
         Codebook,
         make_codebook,
-        options=("size", "variant", *SPACE),
+        "the nearest of a few codes through randomised response",
+        "docs/maths/metric.md",
+        "a report that is near the value: on a line no mechanism is nearer on average",
+        ("size", "variant", *SPACE),
         inner=("prior",),
         small=(
             *({"k": 2, "epsilon": e} for e in (0.1, 1.0, 4.0)),
@@ -81,7 +87,10 @@ ROWS: Mapping[str, Entry] = {
     "exponential": _row(
         TableMechanism,
         make_table("exponential"),
-        options=("variant", *SPACE),
+        "probabilities that fall exponentially with the loss, calibrated to the exact level",
+        "McSherry07",
+        "comparison: any loss, but far from the best",
+        ("variant", *SPACE),
         inner=("form",),
         printed={"variant": "printed"},
         small=(
@@ -94,7 +103,10 @@ ROWS: Mapping[str, Entry] = {
     "laplace": _row(
         TableMechanism,
         make_table("laplace"),
-        options=("variant", *SPACE),
+        "Laplace noise that stays on the line (truncate), or is moved to its ends (clamp)",
+        "Dwork06",
+        "comparison: the usual noise on numbers, as good as it can be",
+        ("variant", *SPACE),
         small=(
             *({"points": 4, "epsilon": e} for e in (1.0, 4.0)),
             *({"points": 4, "epsilon": e, "variant": "clamp"} for e in (1.0, 4.0)),
@@ -104,7 +116,10 @@ ROWS: Mapping[str, Entry] = {
     "geometric": _row(
         TableMechanism,
         make_table("geometric"),
-        options=SPACE,
+        "two-sided geometric noise on the points of a line, moved to its ends",
+        "Ghosh09",
+        "comparison: the usual noise on whole numbers",
+        SPACE,
         small=(
             *({"points": 4, "epsilon": e} for e in (1.0, 4.0)),
             {"interval": "0,10", "points": 3, "epsilon": 2.0},
@@ -113,7 +128,10 @@ ROWS: Mapping[str, Entry] = {
     "lsrr": _row(
         TableMechanism,
         make_table("lsrr"),
-        options=("variant", "size", *SPACE),
+        "places in groups from near to far, probabilities falling in equal steps (staircase)",
+        "LSRR",
+        "comparison: location release; brr and codebook are nearer",
+        ("variant", "size", *SPACE),
         inner=("form",),
         printed={"variant": "printed"},
         small=(

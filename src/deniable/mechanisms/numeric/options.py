@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 
 __all__ = ["NAMES", "OBJECTIVES", "OPTIONS", "WINDOWS"]
 
@@ -14,7 +14,17 @@ WINDOWS = ("best", "paper")
 OBJECTIVES = ("worst", "even", "centre", "prior")
 """What om makes least: the largest variance, its mean over all points, that of the middle, or its mean by a prior."""
 
-NAMES = names("numeric")
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "mechanism": (
+        "sw",
+        "pm",
+        "duchi",
+        "hm",
+        "om",
+        "lu",
+        "arc",
+    ),
+}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

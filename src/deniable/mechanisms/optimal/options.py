@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 
 __all__ = ["NAMES", "OBJECTIVES", "OPTIONS", "RELEASED"]
 
@@ -14,7 +14,9 @@ OBJECTIVES = ("frequency", "mean", "functional")
 RELEASED = "release"
 """The objective of single reports that are near their values; it has a row of its own."""
 
-NAMES = names("optimal")
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "mechanism": ("matrix", "optimal", "optimal-release"),
+}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

@@ -83,7 +83,10 @@ ROWS: Mapping[str, Entry] = {
     "matrix": Entry(
         Matrix,
         make_matrix,
-        options=("matrix",),
+        "a matrix of chances, of your own",
+        "docs/maths/written.md",
+        "an idea of your own: audited exactly, then drawn, counted and estimated like any other",
+        ("matrix",),
         needed=("matrix",),
         inner=("promise", "outputs", "prior"),
         small=tuple({"matrix": rows} for rows in _SMALL),
@@ -95,7 +98,10 @@ ROWS: Mapping[str, Entry] = {
     "optimal": Entry(
         Optimal,
         make_any,
-        options=("promise", "objective", "prior", "values", "worst", "loss", *SPACE),
+        "the best channel for any promise: budgets between any two answers, found with a certificate",
+        "docs/maths/optimal.md",
+        "few answers, and a promise that is not the same to all: the least error there is",
+        ("promise", "objective", "prior", "values", "worst", "loss", *SPACE),
         needed=("promise",),
         inner=("functionals", "progress"),
         small=(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from deniable.core.ranges import WORKLOADS
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 
 __all__ = ["LEVELS", "NAMES", "OPTIONS"]
 
 LEVELS = ("best", "equal")
 """How often the levels of a tree are used."""
 
-NAMES = names("ordinal")
+NAMES: Mapping[str, tuple[str, ...]] = {"mechanism": ("windows", "tree")}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

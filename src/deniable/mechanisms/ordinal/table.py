@@ -29,7 +29,10 @@ ROWS: Mapping[str, Entry] = {
     "windows": _row(
         Windows,
         Windows.optimal,
-        options=("queries", "widths", "shares", "circle", *INTERVAL),
+        "sets of cells of a random width and shift",
+        "docs/maths/ordinal.md",
+        "answers in an order: shares of ranges, cumulative shares, quantiles",
+        ("queries", "widths", "shares", "circle", *INTERVAL),
         inner=("sizes",),
         small=(
             *grid(2, 8),
@@ -41,7 +44,10 @@ ROWS: Mapping[str, Entry] = {
     "tree": _row(
         Tree,
         Tree.optimal,
-        options=("fanout", "levels", "shares", *INTERVAL),
+        "sets of nodes of one level of a tree (hierarchical histogram)",
+        "docs/maths/ordinal.md",
+        "comparison with windows: ranges from a tree of answers that stands still",
+        ("fanout", "levels", "shares", *INTERVAL),
         small=(*grid(8), {"k": 9, "epsilon": 1.0, "fanout": 3}, {"k": 6, "epsilon": 1.0, "levels": "equal"}),
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 
 __all__ = ["DISCLOSURES", "LEVEL_REPORTS", "NAMES", "OPTIONS"]
 
@@ -14,7 +14,20 @@ DISCLOSURES = ("common", "capped", "own")
 """Chance that a harmless item is disclosed: one for all levels, which tells nothing about the level; as much as each
 level allows, but no more telling than reports of sensitive items are; as much as each level allows."""
 
-NAMES = names("personal")
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "mechanism": (
+        "pldp",
+        "upldp",
+    ),
+    "protocol": (
+        "rcf",
+        "apldp",
+        "ppda",
+        "pbp",
+        "auem",
+        "emoa",
+    ),
+}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

@@ -29,14 +29,20 @@ _OPTIONS = (
     "disclosure",
 )
 
+_RECONSTRUCTED = "comparison in simulations: a reconstruction, its article was not at hand"
+_PRINTED = "comparison in simulations: as printed"
 
-def _scheme(name: str, *own: str) -> Entry:
+
+def _scheme(name: str, summary: str, best_for: str, *own: str) -> Entry:
     """A scheme that is simulated only; its form is the paper's, and there is no other."""
     cls = PublicLevels if name in ("rcf", "apldp") else HiddenLevels
     return Entry(
         cls,
         partial(make_scheme, cls, name),
-        options=("levels", "shares", *own),
+        summary,
+        "PLDP App. A.5" if best_for == _RECONSTRUCTED else "PLDP Sec. 5 and 6",
+        best_for,
+        ("levels", "shares", *own),
         default_epsilon=_largest,
         inner=("form",),
         printed={},
@@ -53,8 +59,11 @@ ROWS: Mapping[str, Entry] = {
     "pldp": Entry(
         Personal,
         make_personal,
-        options=(*_OPTIONS, "frequency"),
-        needed=("levels",),
+        "everyone chooses a level of protection, which is sent noisily beside the data",
+        "PLDP Sec. 5",
+        "people differ in what they want protected",
+        (*_OPTIONS, "frequency"),
+        ("levels",),
         inner=("form",),
         printed={"base": "sue", "level_report": "response"},
         small=(
@@ -71,18 +80,14 @@ ROWS: Mapping[str, Entry] = {
     "upldp": Entry(
         PersonalUtility,
         make_personal,
-        options=_OPTIONS,
-        needed=("levels", "sensitive"),
+        "everyone chooses a level, which protects sensitive answers only; harmless ones are disclosed now and then",
+        "docs/maths/personal.md",
+        "people differ in what they want protected, and only some answers are sensitive",
+        _OPTIONS,
+        ("levels", "sensitive"),
         small=(
             {"k": 5, "sensitive": 3, "levels": "0.5,1,2", "base": "sue", "level_epsilon": 0.5},
-            {
-                "k": 4,
-                "sensitive": "0,2",
-                "levels": "0.5,2",
-                "base": "oue",
-                "level_epsilon": 1.0,
-                "level_report": "bit",
-            },
+            {"k": 4, "sensitive": "0,2", "levels": "0.5,2", "base": "oue", "level_epsilon": 1.0, "level_report": "bit"},
             {"k": 6, "sensitive": 4, "levels": "0.5,1", "base": "grr", "level_epsilon": 0.3, "disclosure": "own"},
             {"k": 5, "sensitive": 3, "levels": "0.5,2", "base": "lh", "level_epsilon": 0.5, "disclosure": "capped"},
             {"k": 4, "sensitive": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
@@ -92,10 +97,16 @@ ROWS: Mapping[str, Entry] = {
         traits=Traits(work_levels, pull_levels),
         default_epsilon=lambda options: largest_level(options["levels"]),
     ),
-    "rcf": _scheme("rcf"),
-    "apldp": _scheme("apldp"),
-    "ppda": _scheme("ppda"),
-    "pbp": _scheme("pbp"),
-    "auem": _scheme("auem", "level_epsilon"),
-    "emoa": _scheme("emoa", "level_epsilon"),
+    "rcf": _scheme("rcf", "levels are public; SUE at each of them, combined by their variances (RCF)", _RECONSTRUCTED),
+    "apldp": _scheme(
+        "apldp", "levels are public; randomised response or SUE at each, whichever is better (APLDP)", _RECONSTRUCTED
+    ),
+    "ppda": _scheme(
+        "ppda", "no level is sent; bits that nobody holds tell how much noise there is (PPDA)", _RECONSTRUCTED
+    ),
+    "pbp": _scheme("pbp", "no level is sent; the shares of the levels are public (PBP)", _RECONSTRUCTED),
+    "auem": _scheme(
+        "auem", "levels are told noisily; their shares are estimated, without a guard (AUEM)", _PRINTED, "level_epsilon"
+    ),
+    "emoa": _scheme("emoa", "the same reports, by PLDP's Algorithm 1 (EMOA)", _PRINTED, "level_epsilon"),
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 
 __all__ = ["NAMES", "OPTIONS"]
 
-NAMES = names("survey")
+NAMES: Mapping[str, tuple[str, ...]] = {"mechanism": ("box", "interaction", "several")}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

@@ -51,7 +51,10 @@ ROWS: Mapping[str, Entry] = {
     "box": Entry(
         Box,
         Box.over,
-        options=("sizes", "shape"),
+        "several questions in one report: a set of answers to each",
+        "docs/maths/survey.md",
+        "a few questions with few answers, asked together at a large epsilon: two yes/no questions from 1.35 on",
+        ("sizes", "shape"),
         needed=("sizes",),
         small=(
             {"sizes": "2,2", "epsilon": 0.1},
@@ -67,7 +70,10 @@ ROWS: Mapping[str, Entry] = {
     "interaction": Entry(
         Interaction,
         Interaction.optimal,
-        options=("sizes", "g", "size"),
+        "what several questions have to do with each other, without their margins",
+        "docs/maths/tables.md",
+        "tables of many pairs of questions, beside reports about single ones",
+        ("sizes", "g", "size"),
         needed=("sizes",),
         small=(
             {"sizes": "2,2", "epsilon": 0.5},
@@ -83,7 +89,10 @@ ROWS: Mapping[str, Entry] = {
     "several": Entry(
         Several,
         Several.best,
-        options=("most", "marks", "size"),
+        "several of many options: what somebody ticks, in one report",
+        "PrivSet",
+        "questions with several answers: which of these apply to you?",
+        ("most", "marks", "size"),
         needed=("most",),
         small=(
             {"k": 3, "most": 2, "epsilon": 0.1},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Option, names
+from deniable.mechanisms.entry import Option
 
 __all__ = ["BASES", "FORMS", "MIXTURE", "NAMES", "OPTIONS"]
 
@@ -33,7 +33,22 @@ BASES += ("ass", "aue", "alh", "athe")
 MIXTURE = "ssmix"
 """The base that is a mechanism of its own here: the two sizes of a mixture disclose different shares."""
 
-NAMES = names("utility")
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "mechanism": (
+        "uss",
+        "ussmix",
+        "uue",
+        "ulh",
+        "uwheel",
+        "upgr",
+        "urr",
+        "urap",
+        "uhr",
+        "utility",
+        "uue-levels",
+    ),
+    "protocol": ("collaborative",),
+}
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {

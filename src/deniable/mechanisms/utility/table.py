@@ -27,7 +27,7 @@ def _with_any_base(*, base: str = "ss", **given: Any) -> Mechanism:
     return make_mixture(**given) if base == MIXTURE else make_utility(base, **given)
 
 
-def _utility(name: str, base: str, own: tuple[str, ...]) -> Entry:
+def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: str, best_for: str) -> Entry:
     """A row of a ULDP mechanism, with small cases for both valid forms."""
     cases: list[dict[str, Any]] = [
         {"k": k, "sensitive": s, "epsilon": e, "theta": 0.6} for k, s, e in ((4, 2, 1.0), (5, 3, 0.5), (4, 3, 4.0))
@@ -40,16 +40,26 @@ def _utility(name: str, base: str, own: tuple[str, ...]) -> Entry:
     inner = ("ring",) if base == "wheel" else ()
     options = ("sensitive", "theta", "form", *own)
     make = partial(make_separate, name=name) if name == "urap" else partial(make_utility, base, name=name)
-    how: dict[str, Any] = {"options": options, "needed": ("sensitive",), "inner": inner, "printed": printed}
-    return Entry(Utility, make, small=tuple(cases), traits=_TRAITS, **how)
+    told = (summary, source, best_for, options, ("sensitive",), inner)
+    return Entry(Utility, make, *told, small=tuple(cases), traits=_TRAITS, printed=printed)
 
 
 ROWS: Mapping[str, Entry] = {
-    "uss": _utility("uss", "ss", ("size",)),
+    "uss": _utility(
+        "uss",
+        "ss",
+        ("size",),
+        "subset selection for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.1",
+        "some answers sensitive: the least error, within 3 % or better of the optimum",
+    ),
     "ussmix": Entry(
         UtilityMixture,
         make_mixture,
-        options=("sensitive", "theta", "size", "share"),
+        "subset selection of two adjacent sizes for sensitive answers",
+        "docs/maths/utility.md",
+        "the optimum: up to 5 % better than uss where few answers are sensitive and theta is well known",
+        ("sensitive", "theta", "size", "share"),
         needed=("sensitive",),
         small=(
             {"k": 5, "sensitive": 3, "epsilon": 1.0, "theta": 0.95},
@@ -59,17 +69,64 @@ ROWS: Mapping[str, Entry] = {
         ),
         traits=Traits(costs.work_bits, costs.pull_mixture),
     ),
-    "uue": _utility("uue", "ue", ("p",)),
-    "ulh": _utility("ulh", "lh", ("g",)),
-    "uwheel": _utility("uwheel", "wheel", ("arc",)),
-    "upgr": _utility("upgr", "pgr", ("prime",)),
-    "urr": _utility("urr", "grr", ()),
-    "urap": _utility("urap", "sue", ()),
-    "uhr": _utility("uhr", "hr", ()),
+    "uue": _utility(
+        "uue",
+        "ue",
+        ("p",),
+        "unary encoding for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.2",
+        "some answers sensitive, simple clients",
+    ),
+    "ulh": _utility(
+        "ulh",
+        "lh",
+        ("g",),
+        "local hashing for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.3",
+        "many sensitive answers, short reports",
+    ),
+    "uwheel": _utility(
+        "uwheel",
+        "wheel",
+        ("arc",),
+        "wheel for sensitive answers, harmless ones mostly disclosed",
+        "ULDP App. B",
+        "many sensitive answers at small epsilon",
+    ),
+    "upgr": _utility(
+        "upgr",
+        "pgr",
+        ("prime",),
+        "projective-geometry response for sensitive answers",
+        "docs/maths/utility.md",
+        "many sensitive answers: log2 k bits, no seed, near the least error",
+    ),
+    "urr": _utility(
+        "urr",
+        "grr",
+        (),
+        "randomised response for sensitive answers (uRR)",
+        "ULDP Sec. 2",
+        "one to three sensitive answers, or a large epsilon",
+    ),
+    "urap": _utility(
+        "urap", "sue", (), "symmetric unary encoding for sensitive answers (uRAP)", "ULDP Sec. 2", "comparison"
+    ),
+    "uhr": _utility(
+        "uhr",
+        "hr",
+        (),
+        "Hadamard response for sensitive answers (uHR)",
+        "ULDP Sec. 2",
+        "small epsilon, very many sensitive answers",
+    ),
     "utility": Entry(
         Utility,
         _with_any_base,
-        options=("base", "sensitive", "theta", "form", "size", "p", "g", "arc", "prime"),
+        "any mechanism for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Alg. 1",
+        "research: the transform with a base of choice",
+        ("base", "sensitive", "theta", "form", "size", "p", "g", "arc", "prime"),
         needed=("sensitive",),
         inner=("ring", "grid", "reach", "q", "m", "j", "zero"),
         small=(
@@ -86,6 +143,9 @@ ROWS: Mapping[str, Entry] = {
     "uue-levels": Entry(
         cls=UtilityBudgets,
         make=make_budgets,
+        summary="unary encoding for sensitive answers with budgets of their own, harmless ones mostly disclosed",
+        source="docs/maths/utility.md",
+        best_for="many answers, some more sensitive than others; for few answers optimal has far less error",
         options=("item_epsilon", "sensitive", "theta", "flip"),
         needed=("item_epsilon", "sensitive"),
         small=(
@@ -100,7 +160,10 @@ ROWS: Mapping[str, Entry] = {
     "collaborative": Entry(
         CollaborativeSampling,
         CollaborativeSampling,
-        options=("sensitive", "base", "form", "mix"),
+        "the share of harmless answers from a few people, then answers from the rest, pooled",
+        "ULDP Sec. 5.4",
+        "some answers sensitive, and nobody knows how many people have a harmless one",
+        ("sensitive", "base", "form", "mix"),
         needed=("sensitive",),
         inner=("guess", "first_share"),
     ),

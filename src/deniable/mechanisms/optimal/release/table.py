@@ -67,7 +67,10 @@ def _promised(given: dict[str, Any]) -> dict[str, Any]:
 ROW = Entry(
     OptimalRelease,
     _release,
-    options=("promise", "prior", "values", "worst", "loss", *SPACE),
+    "the best release for any promise and any loss: reports near their values, found with a certificate",
+    "docs/maths/release.md",
+    "single reports near their values under distances, or any other promise: the least expected loss there is",
+    ("promise", "prior", "values", "worst", "loss", *SPACE),
     needed=("promise",),
     inner=("progress",),
     small=(
