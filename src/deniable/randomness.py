@@ -30,11 +30,9 @@ class Stream(Protocol):
 
     def draw(self, bits: int, size: int) -> UintArray:
         """`size` uniform unsigned integers of `bits` = 8, 16, 32 or 64 bits."""
-        ...
 
     def spawn(self, count: int) -> Sequence[Stream]:
         """`count` streams of the same kind, independent of this one and of each other, e.g. one per block of work."""
-        ...
 
 
 class _Process:

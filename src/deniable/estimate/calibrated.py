@@ -32,20 +32,16 @@ class PublicCoin(Protocol):
     @property
     def k(self) -> int:
         """Number of items."""
-        ...
 
     @property
     def support(self) -> Support[Fraction]:
         """Support probabilities, over all coins."""
-        ...
 
     def supported(self, columns: Columns) -> Bytes:
         """The sets of items that reports support, as packed bits."""
-        ...
 
     def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
         """Chance that a report with each coin supports each item, if its sender's item is drawn from `f`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,29 +35,23 @@ class Evidence(Protocol):
     @property
     def k(self) -> int:
         """Number of values."""
-        ...
 
     @property
     def n(self) -> int:
         """Number of reports."""
-        ...
 
     def step(self, f: FloatArray) -> tuple[FloatArray, float]:
         """g_x = (1/n) sum_y L_y(x)/den_y and the log-likelihood up to a constant; an EM step takes f_x to f_x g_x."""
-        ...
 
     def information(self, f: FloatArray) -> FloatArray:
         """sum_y L_y L_y'/den_y^2, minus the second derivative of the log-likelihood; expected where `complete`."""
-        ...
 
     @property
     def complete(self) -> bool:
         """All outputs that are possible are listed, so that `information` is an expectation over them."""
-        ...
 
     def resampled(self, rng: Simulation) -> Evidence:
         """As many reports, drawn from these with replacement."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,41 +33,32 @@ class Part(Protocol):
     @property
     def value(self) -> FloatArray:
         """The point estimates."""
-        ...
 
     def variance(self, target: Target) -> FloatArray:
         """Their variances."""
-        ...
 
     def covariance(self, target: Target) -> FloatArray:
         """Their covariance matrix."""
-        ...
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """Confidence intervals."""
-        ...
 
     def prefix_variance(self, target: Target) -> FloatArray:
         """The variances of the sums of the first 1, 2, .. and of all values."""
-        ...
 
     def sum_variance(self, start: int, stop: int, target: Target) -> float:
         """The variance of the sum of the values from `start` on, `stop` not included."""
-        ...
 
     @property
     def several(self) -> bool:
         """Whether people may have several of the labels, so that shares need not sum to 1."""
-        ...
 
     @property
     def range(self) -> tuple[float, float] | None:
         """The ends of the interval that means are from; None of shares."""
-        ...
 
     def too_rare(self, level: float = 0.95) -> BoolArray | None:
         """Of which labels nothing can be said, because too few people have them; None where that does not happen."""
-        ...
 
 
 class Shares:

@@ -19,7 +19,8 @@ from deniable.core.channel import Channel
 from deniable.core.promise import Promise
 from deniable.core.promise.judge import Pair, breach, proved
 from deniable.core.protection import Protection
-from deniable.errors import FormatError, MergeError, ParameterError, PrivacyError, require
+from deniable.core.types import IntArray
+from deniable.errors import FormatError, InWords, MergeError, ParameterError, PrivacyError, require
 from deniable.estimate.result import Estimate
 from deniable.randomness import Simulation, Stream
 
@@ -38,6 +39,7 @@ __all__ = [
     "from_matrix",
     "in_words",
     "kept",
+    "numbers_of",
     "refuse_broken",
     "simulate_tally",
     "tally",
@@ -108,6 +110,13 @@ def tally(self: Mechanism, reports: Reports) -> Tally:
     return Tally(self.design, self.bulk.strata, cells, reports.simulated, **known, names=self.entry_names)
 
 
+def numbers_of(m: Mechanism, reports: Reports) -> IntArray:
+    """The numbers that reports of this very design have."""
+    own = reports.design == m.design
+    require(own, "reports", InWords("reports of another design"), "reports of this very design")
+    return np.asarray(reports.columns["value"].astype(np.int64))
+
+
 def simulate_tally(self: Mechanism, counts: object, rng: Simulation) -> Tally:
     """The tally of a population with counts[x] people of item x, in the same law as if all of them had reported.
 
@@ -139,9 +148,7 @@ def estimate(self: Mechanism, tally: Tally) -> Estimate:
     """Unbiased estimates with standard errors, from a tally of this very design."""
     from deniable.mechanisms.fitting import check_tally  # loaded when somebody estimates
 
-    if isinstance(tally, Reports):
-        tally = self.tally(tally)
-    check_tally(self, tally)
+    tally = check_tally(self, tally)
     steps = (f"unbiased estimate from {tally.n} reports",)
     return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
 

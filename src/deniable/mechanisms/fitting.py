@@ -61,8 +61,13 @@ def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
     return Estimate(m.domain.labels_or_numbers, {"frequency": part}, tally.n, m.design, tally.simulated, steps)
 
 
-def check_tally(m: Mechanism, tally: Tally) -> None:
-    """Refuse a tally that is not of this very design, or that no reports of it can have added up to."""
+def check_tally(m: Mechanism, tally: Tally) -> Tally:
+    """The tally, or that of the reports that are given.
+
+    Refused if it is not of this very design, or if no reports of it can have added up to it.
+    """
+    if isinstance(tally, Reports):
+        tally = m.tally(tally)
     hint = "Answers become reports first: m.estimate(m.privatize(values))."
     require(isinstance(tally, Tally), "tally", tally, "what m.tally(reports) gives, or reports", hint)
     if tally.design != m.design:
@@ -76,6 +81,7 @@ def check_tally(m: Mechanism, tally: Tally) -> None:
     if tally.strata != bulk.strata:
         raise FormatError(f"a tally of this design has the strata {bulk.strata}, got {tally.strata}.")
     bulk.refuse_impossible(tally.cells)
+    return tally
 
 
 def _from_tally(m: Mechanism, tally: Tally) -> tuple[Tally, Evidence]:

@@ -32,7 +32,7 @@ from deniable.mechanisms.showing import as_line, keep_line, steps_html
 from deniable.randomness import Stream, stream_of
 from deniable_client.exact import check_epsilon
 
-__all__ = ["Protocol", "Step", "permutation"]
+__all__ = ["ItemStep", "OfItems", "Protocol", "Step", "permutation"]
 
 Data = TypeVar("Data")
 """What all people together have."""
@@ -54,6 +54,26 @@ class Step(ABC, Generic[Data]):
         """As plain data."""
         m = self.mechanism
         return {"step": self.name, "share": self.share, "mechanism": m.name, "k": m.k, "params": m.params}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemStep(Step[IntArray]):
+    """Everybody's item, reported as it is asked for; of levels that are hidden, one is drawn by the planned shares."""
+
+    def privatize(self, data: IntArray, rng: Stream) -> Reports:
+        return self.mechanism.privatize_items(data, rng)
+
+
+class OfItems:
+    """What protocols are that ask everybody for an item."""
+
+    def people(self, data: IntArray) -> int:
+        """See `Protocol.people`: one for each item."""
+        return int(data.size)
+
+    def part(self, data: IntArray, who: IntArray) -> IntArray:
+        """See `Protocol.part`: their items."""
+        return data[who]
 
 
 @dataclass(frozen=True, kw_only=True)

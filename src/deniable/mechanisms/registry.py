@@ -243,15 +243,8 @@ def mechanism(
             f"Make it with deniable.protocol({name!r}, ...), then run(data, rng). On the command line: "
             f"`deniable simulate {name}` tries it, `deniable task next {name}` collects its rounds.",
         )
-    made: Mechanism = _made(
-        "mechanism",
-        MECHANISMS,
-        name,
-        epsilon,
-        {"k": k, "labels": labels, "domain": domain},
-        {"missing": missing, "other": other},
-        options,
-    )
+    ways, choices = {"k": k, "labels": labels, "domain": domain}, {"missing": missing, "other": other}
+    made: Mechanism = _made("mechanism", MECHANISMS, name, epsilon, ways, choices, options)
     return made if made.name == name or type(made) is not MECHANISMS[name].cls else replace(made, name=name)
 
 
@@ -272,15 +265,8 @@ def protocol(
     0.4
     """
     name = resolved(name)
-    made: Protocol[Any] = _made(
-        "protocol",
-        PROTOCOLS,
-        name,
-        epsilon,
-        {"k": k, "labels": labels, "domain": domain},
-        {"missing": missing, "other": other},
-        options,
-    )
+    ways, choices = {"k": k, "labels": labels, "domain": domain}, {"missing": missing, "other": other}
+    made: Protocol[Any] = _made("protocol", PROTOCOLS, name, epsilon, ways, choices, options)
     return made
 
 

@@ -14,7 +14,8 @@ To add a paper, write one module with
 - `PAPER = read_paper(...)`, which checks the tables;
 
 and put it into `runner.PAPERS`. Functions get a `Context`: whether to be quick, where data sets are, seeded streams by
-name, and `once` for results that several claims share. What cannot be measured in a run is `rules.Missing`.
+name, and `once` for results that several claims share (`shared` marks a function that is used so). What cannot be
+measured in a run is `rules.Missing`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, TypeVarTuple
@@ -48,6 +50,7 @@ __all__ = [
     "fewest_runs",
     "made_up",
     "read_paper",
+    "shared",
     "silent",
 ]
 
@@ -295,3 +298,13 @@ class Context:
         names, drawn = made_up_in(self.rows(figure)), self.streams(figure)
         made = [f"MADE-UP DATA ({', '.join(names)})."] if names else []
         return (*made, *([f"Simulated with seed {self.seed}: no real reports."] if drawn else []))
+
+
+def shared(make: Callable[[Context, *Ts], T]) -> Callable[[Context, *Ts], T]:
+    """A decorator: what a function returns for its arguments is computed once in a run, for all who ask for it."""
+
+    @wraps(make)
+    def kept(context: Context, *args: *Ts) -> T:
+        return context.once(make, *args)
+
+    return kept

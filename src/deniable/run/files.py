@@ -34,6 +34,7 @@ __all__ = [
     "check_output",
     "csv_bytes",
     "encode",
+    "is_float",
     "named",
     "naming",
     "open_input",
@@ -476,7 +477,7 @@ def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) 
     hint += " (--other LABEL, with labels)."
     if numbers:
         hint = "Nothing was clipped: correct it, leave it out, declare another --interval, or say --clip."
-        if isinstance(cell, str) and not _is_float(cell) and _SEPARATED.fullmatch(cell.strip()):
+        if isinstance(cell, str) and not is_float(cell) and _SEPARATED.fullmatch(cell.strip()):
             hint = "Numbers have a decimal point and nothing between thousands: 1234.5, not 1,234.5 or 1.234,5."
     near = _near(str(cell).strip(), domain.labels or ())
     return ParameterError(f"{place}: values must be {domain.allowed}, got {cell!r}.", f"{near} {hint}".strip())
@@ -510,7 +511,7 @@ def _space(rows: list[list[str]]) -> Space:
     at = [next((i for i, name in enumerate(head) if name in names), None) for names in _COORDINATES]
     if None not in at:
         return _places(rows[1:], [i for i in at if i is not None], head)
-    numbers = [_is_float(cell) for cell in rows[0]]
+    numbers = [is_float(cell) for cell in rows[0]]
     if all(numbers):
         return Space.losses(rows)
     need = "numbers, or else labels"
@@ -528,7 +529,8 @@ def _places(rows: list[list[str]], at: list[int], head: list[str]) -> Space:
     return Space.places([[row[i] for i in at] for row in rows], labels)
 
 
-def _is_float(cell: str) -> bool:
+def is_float(cell: str) -> bool:
+    """Whether a cell is a number."""
     try:
         float(cell)
     except ValueError:

@@ -33,7 +33,7 @@ from deniable.service.tasks import counted_as
 from deniable_client.task import Question, Task
 from deniable_client.telling import times
 
-__all__ = ["Window", "asked_part", "copies", "kept_reports", "publish", "tally_of", "voided", "windows"]
+__all__ = ["Window", "asked_part", "copies", "kept_reports", "publish", "tally_in", "tally_of", "voided", "windows"]
 
 LEVEL = 0.95
 """Of the intervals."""
@@ -203,12 +203,12 @@ def _survey(task: Task, made: Sequence[Mechanism], told: Sequence[Mapping[str, A
     """
     parts = [asked_part(question, m) for question, m in zip(task.questions, made, strict=True)]
     kept = {i: part for i, part in enumerate(told) if part["state"] == PUBLISHED}
-    found = joint_document(parts, {i: _counted(part) for i, part in kept.items()}, level=LEVEL)
+    found = joint_document(parts, {i: tally_in(part) for i, part in kept.items()}, level=LEVEL)
     if not task.strata:
         return found
     each = []
     for number, first in enumerate(next(iter(kept.values()))["groups"] if kept else ()):  # the same in all parts
-        same = {i: _counted(part["groups"][number]) for i, part in kept.items()}
+        same = {i: tally_in(part["groups"][number]) for i, part in kept.items()}
         own = joint_document(parts, same, level=LEVEL)
         each.append({"name": first["name"], "strata": first["strata"], **own})
     return found | {"groups": each}
@@ -221,7 +221,8 @@ def asked_part(question: Question, m: Mechanism) -> AskedPart:
     return AskedPart(tuple(one.name for one in question.together), tuple(one.labels for one in question.together), m)
 
 
-def _counted(part: Mapping[str, Any]) -> Tally:
+def tally_in(part: Mapping[str, Any]) -> Tally:
+    """The tally that was published with an estimate."""
     found = load(b64decode(part["tally"]))
     if not isinstance(found, Tally):
         raise FormatError("what is published has no tally in it.")

@@ -27,9 +27,8 @@ from deniable.errors import ParameterError, is_number, is_whole, require
 from deniable.estimate.blocks import BlockEvidence
 from deniable.estimate.evidence import Evidence
 from deniable.kernels.cyclotomic import Blocks
-from deniable.kernels.sampling import below
-from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, two_level
-from deniable.mechanisms.frequency.geometry import draw_blocks
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, two_level
+from deniable.mechanisms.frequency.geometry import BlockNumbers
 from deniable.mechanisms.outputs import MATRIX_MAX
 from deniable.mechanisms.reader import SupportReader
 from deniable.mechanisms.support import SupportMechanism
@@ -67,15 +66,11 @@ class BlockReader(SupportReader["AffineBulk"]):
         return BlockEvidence.of(self.bulk.blocks, cells["value"][0], self.bulk.odds, self.bulk.k)
 
 
-class AffineBulk(Numbered, SupportBulk[AffineKernel]):
+class AffineBulk(BlockNumbers, SupportBulk[AffineKernel]):
     """Affine response for many people: the number of a block."""
 
     reads = BlockReader
     uneven = True
-
-    @property
-    def size(self) -> int:
-        return self.kernel.order
 
     @cached_property
     def blocks(self) -> Blocks:
@@ -104,14 +99,9 @@ class AffineBulk(Numbered, SupportBulk[AffineKernel]):
         """See `Bulk.perturb_dealt`: with a union that was dealt, for every one of which reports are private."""
         return {"value": self.blocks.draw(rng, items, self.kernel.keep, self.fields[0].dtype, unions=coins)}
 
-    def blind(self, n: int, rng: Stream) -> Columns:
-        return {"value": below(rng, self.size, n).astype(self.fields[0].dtype)}
-
     @property
     def knows_counts(self) -> bool:
         return self.k * self.size <= MATRIX_MAX
-
-    simulate_counts = draw_blocks
 
     def support_counts(self, cells: Cells) -> IntArray:
         """See `SupportBulk.support_counts`: by one fast Fourier transform for each class."""

@@ -36,32 +36,39 @@ from deniable_client.kernels import Projective as ProjectiveKernel
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.geometry import is_prime, point, points, rank_of
 
-__all__ = ["Hadamard", "HadamardBulk", "Projective", "best_prime", "draw_blocks"]
+__all__ = ["BlockNumbers", "Hadamard", "HadamardBulk", "Projective", "best_prime"]
 
 
-def draw_blocks(bulk: Any, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
-    """See `Bulk.simulate_counts`: the blocks of an item's people are multinomial, among its own and the others."""
-    check_matrix(bulk.k, bulk.size, f"this {bulk.kernel.kind} kernel")
-    blocks = bulk.supported({"value": np.arange(bulk.size, dtype=np.uint64)})
-    own = np.unpackbits(blocks, axis=1, count=bulk.k, bitorder="little").T.astype(np.float64)
-    draw = rng.generator()
-    kept = draw.binomial(counts, float(bulk.support.p))
-    value = draw.multinomial(blind, np.full(bulk.size, 1 / bulk.size))
-    for people, rows in ((kept, own), (counts - kept, 1 - own)):
-        value += draw.multinomial(people, rows / rows.sum(axis=1, keepdims=True)).sum(axis=0)
-    return {"n": np.array([counts.sum() + blind]), "value": value[None, :]}
+class BlockNumbers(Numbered):
+    """Reports that are numbers of the blocks of a design: every item is in as many of them."""
+
+    @property
+    def size(self: Any) -> int:
+        return int(self.kernel.order)
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        """See `Bulk.blind`: any block."""
+        return {"value": below(rng, self.size, n).astype(self.fields[0].dtype)}
+
+    def simulate_counts(self: Any, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
+        """See `Bulk.simulate_counts`: the blocks of an item's people are multinomial, among its own and the others."""
+        check_matrix(self.k, self.size, f"this {self.kernel.kind} kernel")
+        blocks = self.supported({"value": np.arange(self.size, dtype=np.uint64)})
+        own = np.unpackbits(blocks, axis=1, count=self.k, bitorder="little").T.astype(np.float64)
+        draw = rng.generator()
+        kept = draw.binomial(counts, float(self.support.p))
+        value = draw.multinomial(blind, np.full(self.size, 1 / self.size))
+        for people, rows in ((kept, own), (counts - kept, 1 - own)):
+            value += draw.multinomial(people, rows / rows.sum(axis=1, keepdims=True)).sum(axis=0)
+        return {"n": np.array([counts.sum() + blind]), "value": value[None, :]}
 
 
-class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
+class HadamardBulk(BlockNumbers, SupportBulk[HadamardKernel]):
     """Hadamard response for many people: a column number."""
 
     reads = NumberReader
     uneven = True
     knows_counts = True
-
-    @property
-    def size(self) -> int:
-        return self.kernel.order
 
     @cached_property
     def support(self) -> Support[Fraction]:
@@ -80,11 +87,6 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
         rows, y = items + 1, below(rng, self.kernel.order, items.size)
         wrong = (np.bitwise_count(rows & y) % 2 == 1) != odd
         return {"value": np.where(wrong, y ^ (rows & -rows), y).astype(self.fields[0].dtype)}
-
-    def blind(self, n: int, rng: Stream) -> Columns:
-        return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
-
-    simulate_counts = draw_blocks
 
     def support_counts(self, cells: Cells) -> IntArray:
         """See `SupportBulk.support_counts`: by the fast Walsh-Hadamard transform."""
@@ -138,16 +140,12 @@ class Hadamard(SupportMechanism):
         return Proof(promised_ratio(self.kernel), "symmetry", text, Witness("report 2", 0, 1))
 
 
-class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
+class ProjectiveBulk(BlockNumbers, SupportBulk[ProjectiveKernel]):
     """Projective-geometry response for many people: the number of a point."""
 
     reads = NumberReader
     uneven = True
     knows_counts = True
-
-    @property
-    def size(self) -> int:
-        return self.kernel.order
 
     @cached_property
     def support(self) -> Support[Fraction]:
@@ -161,11 +159,6 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
         kept = bernoulli(rng, self.kernel.keep, items.size)
         found = random_points(rng, items, kept, self.kernel.prime, self.kernel.rank)
         return {"value": found.astype(self.fields[0].dtype)}
-
-    def blind(self, n: int, rng: Stream) -> Columns:
-        return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
-
-    simulate_counts = draw_blocks
 
     def support_counts(self, cells: Cells) -> IntArray:
         return count_orthogonal(cells["value"][0], self.kernel.prime, self.kernel.rank, self.k)

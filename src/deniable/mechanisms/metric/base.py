@@ -21,11 +21,12 @@ from deniable.core.guess import Guess
 from deniable.core.laws import ratio_to, response
 from deniable.core.protection import VALUE
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import FormatError, InWords, ParameterError, require
+from deniable.errors import FormatError, ParameterError
 from deniable.estimate.inverse import inverse_part, no_inverse
 from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.common import numbers_of
 from deniable.mechanisms.metric.codes_search import interval_codes, line_codes
 from deniable.mechanisms.metric.losses import Losses, losses_of
 from deniable.mechanisms.outputs import OutputBulk
@@ -104,13 +105,7 @@ class MetricMechanism(Mechanism):
 
     def released(self, reports: Reports) -> np.ndarray[Any, Any]:
         """Reports as answers: numbers of an interval, labels where there are some, else numbers of answers."""
-        require(
-            reports.design == self.design,
-            "reports",
-            InWords("reports of another design"),
-            "reports of this very design",
-        )
-        outputs = reports.columns["value"].astype(np.int64)
+        outputs = numbers_of(self, reports)
         points = self.output_points
         return self.domain.decode(outputs if points is None else points[outputs])
 

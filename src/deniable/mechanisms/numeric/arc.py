@@ -297,9 +297,7 @@ class Direction(Mechanism):
 
     def estimate(self, tally: Tally) -> Estimate:
         """See `Mechanism.estimate`: the mean direction; `fit` gives the distribution."""
-        if not isinstance(tally, Tally):
-            tally = self.tally(tally)
-        check_tally(self, tally)
+        tally = check_tally(self, tally)
         steps = (
             f"direction of the unbiased mean vector of {tally.n} reports, of values as rounded to {self.k} directions "
             f"(by at most {self.circle.step / 2:.3g})",

@@ -20,10 +20,11 @@ from deniable.core.guess import Guess
 from deniable.core.protection import NUMBER
 from deniable.core.support import check_n
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import InWords, ParameterError, is_number, require, whole
+from deniable.errors import ParameterError, is_number, require, whole
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.common import numbers_of
 from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.numeric.bulk import LeaningBulk, WindowOrBitBulk, prove
 from deniable.mechanisms.numeric.estimate import mean_part
@@ -103,9 +104,7 @@ class Numeric(Mechanism):
 
     def estimate(self, tally: Tally) -> Estimate:
         """See `Mechanism.estimate`: the mean, one number; `fit` gives the distribution."""
-        if isinstance(tally, Reports):
-            tally = self.tally(tally)
-        check_tally(self, tally)
+        tally = check_tally(self, tally)
         steps = (
             f"unbiased mean from {tally.n} reports, of values as rounded to {self.k} points "
             f"(by at most {self.grid.step / 2:.3g})",
@@ -119,13 +118,7 @@ class Numeric(Mechanism):
 
     def unbiased(self, reports: Reports) -> FloatArray:
         """Every report as a number whose mean is the value it was made of; single ones are far from it."""
-        require(
-            reports.design == self.design,
-            "reports",
-            InWords("reports of another design"),
-            "reports of this very design",
-        )
-        return np.asarray(self.readings[reports.columns["value"].astype(np.int64)])
+        return np.asarray(self.readings[numbers_of(self, reports)])
 
     # ---- closed forms
 

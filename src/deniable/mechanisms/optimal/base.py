@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from deniable.collect.reports import Design, Reports
+from deniable.collect.reports import Design
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
 from deniable.core.guess import check_prior
@@ -157,9 +157,7 @@ class Optimal(Written):
             return super().estimate(tally)
         from deniable.mechanisms.fitting import check_tally
 
-        if isinstance(tally, Reports):
-            tally = self.tally(tally)
-        check_tally(self, tally)
+        tally = check_tally(self, tally)
         labels = (
             ("mean",)
             if self.values is not None

@@ -76,23 +76,11 @@ class Matrix(Written):
 
 
 def from_matrix(
-    matrix: object,
-    *,
-    labels: Sequence[str] | None = None,
-    epsilon: float | None = None,
-    promise: Promise | None = None,
-    outputs: Sequence[str] | None = None,
-    prior: Sequence[float] | None = None,
+    matrix: object, *, labels: Sequence[str] | None = None, outputs: Sequence[str] | None = None, **asked: Any
 ) -> Matrix:
-    """The mechanism of a matrix of chances: a row for each answer, a column for each output.
+    """What `Mechanism.from_matrix` makes; rows of floats are divided by their sums.
 
-    Entries are numbers, fractions (also as text, "1/3"), or whole numbers whose rows have one sum; columns may have
-    names (`outputs`, a frame, or a mapping of names to columns), and rows those of a frame's index. Rows of floats are
-    divided by their sums.
-
-    `epsilon`: the promise; without it the exact one of the whole numbers that are sampled. `promise`: other limits for
-    other pairs of answers; with it an output may be impossible for some answers, where no limit is given. `prior`:
-    where estimates are best.
+    With a `promise` an output may be impossible for some answers, where no limit is given.
 
     >>> coin = from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], labels=["no", "yes"])
     >>> coin.epsilon, coin.proof.ratio
@@ -101,8 +89,9 @@ def from_matrix(
     found = rows_of(matrix, outputs)
     given = found.labels if labels is None else labels_of(labels)
     domain = Domain.of(len(found.rows) if given is None else given)
+    epsilon = asked.pop("epsilon", None)
     level = None if epsilon is None else check_epsilon(epsilon, sampling=True)
-    return make_matrix(epsilon=level, domain=domain, matrix=found, promise=promise, prior=prior)
+    return make_matrix(epsilon=level, domain=domain, matrix=found, **asked)
 
 
 def make_matrix(

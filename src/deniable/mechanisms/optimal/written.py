@@ -35,7 +35,7 @@ from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_uppe
 from deniable_client.kernels import Channel as Table
 from deniable_client.kernels import kernel_from
 
-__all__ = ["Written", "budgets_of"]
+__all__ = ["Written", "budgets_of", "table_in"]
 
 _LEAST = 1e-9
 """The least share of a prior that estimates may be best at."""
@@ -105,13 +105,9 @@ class Written(Mechanism):
     @classmethod
     def of_design(cls, design: Design, domain: Domain) -> Self:
         """See `Mechanism.of_design`: a design carries its table, which nobody makes again."""
-        kernel = kernel_from(design["kernel"])
-        if kernel.kind != Table.kind:
-            raise FormatError(f"a design of {design['mechanism']} needs a channel, got a {kernel.kind} kernel.")
+        kernel, own = table_in(design)
         if kernel.work.number > kernel.work.most:
             raise FormatError(f"a table of {kernel.k} x {kernel.outputs} entries is more than devices take part in.")
-        params = design["params"].items()
-        own: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in params}
         return cls(epsilon=design["epsilon"], domain=domain, name=design["mechanism"], table=kernel, **own)
 
     def at(self, epsilon: float) -> Self:
@@ -230,6 +226,15 @@ class Written(Mechanism):
     def effective(self, n: float = 1) -> dict[str, Any]:
         known = {"mse": self.mse_sum(n) / self.k} if self.rank == self.k else {}
         return {"epsilon": self.epsilon_exact} | known | {"asr": self.guess().success}
+
+
+def table_in(design: Design) -> tuple[Any, dict[str, Any]]:
+    """The table of a design, and its parameters, lists as tuples."""
+    kernel = kernel_from(design["kernel"])
+    if kernel.kind != Table.kind:
+        raise FormatError(f"a design of {design['mechanism']} needs a channel, got a {kernel.kind} kernel.")
+    params = design["params"].items()
+    return kernel, {name: tuple(value) if isinstance(value, list) else value for name, value in params}
 
 
 def budgets_of(promise: Promise) -> tuple[tuple[float, ...], ...]:

@@ -95,20 +95,16 @@ class Solver(Protocol):
     @property
     def prior(self) -> FloatArray:
         """o/1'o: the estimates before any report."""
-        ...
 
     @property
     def row(self) -> FloatArray | None:
         """C of the first point and each other one, where that says all since the points are alike; else None."""
-        ...
 
     def solve(self, queries: FloatArray) -> FloatArray:
         """C r for each column r."""
-        ...
 
     def total(self, workload: str) -> float | None:
         """The sum of r'C r over the queries of a workload, where that is their variance; else None."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

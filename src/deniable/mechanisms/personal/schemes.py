@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
 from deniable.core.protection import Protection
@@ -35,7 +34,7 @@ from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.mechanisms.personal.levels import check_levels, check_shares
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.published import emoa, ppda, ppda_covariance, precision, response_is_better
-from deniable.mechanisms.protocol import Protocol, Step
+from deniable.mechanisms.protocol import ItemStep, OfItems, Protocol, Step
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, stream_of
 
@@ -68,15 +67,7 @@ def make_scheme(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ItemStep(Step[IntArray]):
-    """Everybody's item; levels that are hidden are drawn by the planned shares."""
-
-    def privatize(self, data: IntArray, rng: Stream) -> Reports:
-        return self.mechanism.privatize_items(data, rng)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LevelScheme(Protocol[IntArray]):
+class LevelScheme(OfItems, Protocol[IntArray]):
     """What all of them have: levels, and how many people choose each."""
 
     scheme: str
@@ -98,12 +89,6 @@ class LevelScheme(Protocol[IntArray]):
         """See `Protocol.params`; `shares` are those of the levels."""
         own = {name: value for name, value in super().params.items() if name != "scheme" and value is not None}
         return {"levels": own.pop("levels"), "shares": own.pop("weights"), **own}
-
-    def people(self, data: IntArray) -> int:
-        return int(data.size)
-
-    def part(self, data: IntArray, who: IntArray) -> IntArray:
-        return data[who]
 
     def first(self) -> Step[IntArray]:
         return self.outline[0]

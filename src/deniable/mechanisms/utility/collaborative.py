@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.promise.ranges import sensitive_ranges
 from deniable.core.protection import Protection
@@ -15,11 +14,10 @@ from deniable.errors import require
 from deniable.estimate.pooled import pool
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.fitting import check_tally
-from deniable.mechanisms.protocol import Protocol, Step
+from deniable.mechanisms.protocol import ItemStep, OfItems, Protocol, Step
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.make import make_utility
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture, mixture_gain
-from deniable.randomness import Stream
 from deniable_client.exact import exp_bounds
 
 __all__ = ["CollaborativeSampling"]
@@ -29,15 +27,7 @@ GAIN = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
-class ItemStep(Step[IntArray]):
-    """Everybody's item, reported as it is asked for."""
-
-    def privatize(self, data: IntArray, rng: Stream) -> Reports:
-        return self.mechanism.privatize_items(data, rng)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CollaborativeSampling(Protocol[IntArray]):
+class CollaborativeSampling(OfItems, Protocol[IntArray]):
     """Two steps: a first share of the people reports under a guess of theta, the rest under its estimate.
 
     Everyone reports once. Nothing of the first step is thrown away: both are unbiased, and pooled.
@@ -94,12 +84,6 @@ class CollaborativeSampling(Protocol[IntArray]):
         made = first.mechanism
         assert isinstance(made, Utility)
         return first, self._answers((made.k - made.s) / made.k)
-
-    def people(self, data: IntArray) -> int:
-        return int(data.size)
-
-    def part(self, data: IntArray, who: IntArray) -> IntArray:
-        return data[who]
 
     def first(self) -> Step[IntArray]:
         return ItemStep(name="share of harmless answers", share=self.first_share, mechanism=self._with(self.guess))

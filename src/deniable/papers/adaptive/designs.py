@@ -17,7 +17,7 @@ from deniable.mechanisms.frequency.options import Metric
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.equations import SETTINGS, eq15
 from deniable.papers.checks import design
-from deniable.papers.paper import Context
+from deniable.papers.paper import Context, shared
 
 __all__ = ["ORIGIN", "TWELVE", "Point", "chosen_at", "known_parameter", "make", "point", "points", "printed_asr"]
 
@@ -105,11 +105,8 @@ def point(name: str, k: int, epsilon: float) -> Point:
     return Point(name, k, epsilon, parameter, m.mse_approx(), printed_asr(m), m.mse(), m.asr)
 
 
+@shared
 def points(context: Context) -> Table:
     """All protocols in all settings of Sec. VI-A."""
-    return context.once(_points)
-
-
-def _points(context: Context) -> Table:
     context.progress(f"choosing parameters in {len(SETTINGS)} settings")
     return {(name, k, epsilon): point(name, k, epsilon) for name, (k, epsilon) in product(TWELVE, SETTINGS)}

@@ -17,7 +17,7 @@ from deniable.mechanisms.metric.bipartite import choose_m, loss_of, two_level
 from deniable.mechanisms.metric.codes_search import search_codes
 from deniable.mechanisms.metric.losses import MatrixLosses
 from deniable.papers.brr.regions import halved_regions, prefix_regions, tile_codes
-from deniable.papers.paper import Context, Rows, made_up
+from deniable.papers.paper import Context, Rows, made_up, shared
 
 __all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "laws", "load_places", "mean_row", "some_places"]
 
@@ -100,11 +100,6 @@ class Places:
         return Places(self.name, self.points[members], self.globe)
 
 
-def load_places(context: Context, name: str) -> Places:
-    """The paper's 1,000 places of Gowalla, or 3,000 of FourSquare's places in New York; else made up in clusters."""
-    return context.once(_load_places, name)
-
-
 def some_places(context: Context, name: str) -> Places:
     """All of them; in a quick run a sample, for what takes long if many places may be reported."""
     places = load_places(context, name)
@@ -114,7 +109,9 @@ def some_places(context: Context, name: str) -> Places:
     return places.part(np.sort(order[:_QUICK]))
 
 
-def _load_places(context: Context, name: str) -> Places:
+@shared
+def load_places(context: Context, name: str) -> Places:
+    """The paper's 1,000 places of Gowalla, or 3,000 of FourSquare's places in New York; else made up in clusters."""
     file, count = _FILES[name]
     found = find_table(context, file)
     draw = context.sample(f"places of {name}").generator()

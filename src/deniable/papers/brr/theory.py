@@ -15,7 +15,7 @@ from deniable.mechanisms.metric.bipartite import line_min, local_m
 from deniable.mechanisms.metric.losses import Line, MatrixLosses
 from deniable.papers.brr import printed
 from deniable.papers.evidence import Evidence
-from deniable.papers.paper import Context, Measures
+from deniable.papers.paper import Context, Measures, shared
 
 __all__ = ["BUDGETS", "MEASURES", "each_loss", "local_ratios", "rules"]
 
@@ -65,12 +65,9 @@ class Choice:
         return int(self.own.min())
 
 
+@shared
 def rules(context: Context) -> list[Choice]:
     """For lines of 2 to 400 points (quick: 120) and all budgets."""
-    return context.once(_rules)
-
-
-def _rules(context: Context) -> list[Choice]:
     top = 120 if context.quick else 400
     context.progress(f"brr: m by all rules, lines of 2 to {top} points")
     return [rule for points in range(2, top + 1) for rule in _rules_at(points)]

@@ -8,7 +8,7 @@ from deniable.core.types import FloatArray
 from deniable.datasets.population import Population
 from deniable.datasets.synthetic import apportion
 from deniable.datasets.tables import load
-from deniable.papers.paper import Context
+from deniable.papers.paper import Context, shared
 from deniable.papers.pldp.study import LEVELS, Errors, power_law, study, uniform_shares
 
 __all__ = [
@@ -62,45 +62,33 @@ def sizes(context: Context, data: str) -> tuple[int, ...]:
     return _SIZES[data][-2:] if context.quick else _SIZES[data]
 
 
+@shared
 def by_budget(context: Context, data: str, budget: float) -> Errors:
     """Fig. 2: AUEM at one budget of the level, and what it would be with the true shares of the levels."""
-    return context.once(_by_budget, data, budget)
-
-
-def _by_budget(context: Context, data: str, budget: float) -> Errors:
     runs = 20 if context.quick else 120 if budget in _CLAIMED else 50
     stream = context.stream(f"budget {data} {budget}")
     return study(load(DATA[data]), runs, stream, level_epsilon=budget, methods=("auem", "pbp"))
 
 
+@shared
 def by_budget_often(context: Context, data: str, budget: float) -> Errors:
     """The same with many more runs, for what is decided by how large the ratio of both is."""
-    return context.once(_by_budget_often, data, budget)
-
-
-def _by_budget_often(context: Context, data: str, budget: float) -> Errors:
     runs, stream = 20 if context.quick else 400, context.stream(f"budget {data} {budget}, often")
     return study(load(DATA[data]), runs, stream, level_epsilon=budget, methods=("auem", "pbp"))
 
 
+@shared
 def by_size_often(context: Context, data: str, k: int) -> Errors:
     """Fig. 3 and 4: the schemes that the paper compares there, with many more runs."""
-    return context.once(_by_size_often, data, k)
-
-
-def _by_size_often(context: Context, data: str, k: int) -> Errors:
     runs, people = 20 if context.quick else 1000, largest(load(DATA[data]), k)
     context.progress(f"pldp: {runs} collections of {k} values of {data}, of schemes that take little time")
     stream, methods = context.stream(f"size {data} {k}, often"), ("auem", "emoa as coded", "rcf", "ppda", "apldp")
     return study(people, runs, stream, methods=methods)
 
 
+@shared
 def by_size(context: Context, data: str, k: int) -> Errors:
     """Fig. 3 and 4: the k most frequent values; methods that take long have fewer runs, of other reports."""
-    return context.once(_by_size, data, k)
-
-
-def _by_size(context: Context, data: str, k: int) -> Errors:
     runs = 9 if context.quick else 60
     context.progress(f"pldp: {runs} collections of {k} values of {data}")
     people = largest(load(DATA[data]), k)
@@ -110,33 +98,24 @@ def _by_size(context: Context, data: str, k: int) -> Errors:
     return Errors({**many.mse, **mse}, {**many.mae, **mae}, few.sums, few.seconds)
 
 
+@shared
 def by_size_fitted(context: Context, data: str, k: int) -> Errors:
     """Fig. 3 and 4: the methods that take long and AUEM on the same reports."""
-    return context.once(_by_size_fitted, data, k)
-
-
-def _by_size_fitted(context: Context, data: str, k: int) -> Errors:
     runs, people = 3 if context.quick else 20, largest(load(DATA[data]), k)
     context.progress(f"pldp: {runs} fits to {k} values of {data}")
     return study(people, runs, context.stream(f"size {data} {k}, fitted"), methods=("auem", *_SLOW))
 
 
+@shared
 def few_values(context: Context, data: str, k: int, runs: int) -> Errors:
     """Both baselines that see the levels, AUEM and EMOA as coded, on the k most frequent values, with many runs."""
-    return context.once(_few_values, data, k, runs)
-
-
-def _few_values(context: Context, data: str, k: int, runs: int) -> Errors:
     methods = ("apldp", "apldp adaptive", "rcf", "auem", "emoa as coded")
     return study(largest(load(DATA[data]), k), runs, context.stream(f"few {data} {k}"), methods=methods)
 
 
+@shared
 def more_people(context: Context, n: int) -> Errors:
     """The schemes with little noise on Job, scaled to so many people."""
-    return context.once(_more_people, n)
-
-
-def _more_people(context: Context, n: int) -> Errors:
     job = load(DATA["Job"])
     scaled = Population(job.name, job.labels, apportion(job.counts.tolist(), n))
     runs = 40 if context.quick else 1600
@@ -144,33 +123,24 @@ def _more_people(context: Context, n: int) -> Errors:
     return study(scaled, runs, context.stream(f"people {n}"), methods=("rcf", "ppda"))
 
 
+@shared
 def two_levels(context: Context, data: str, kind: str) -> Errors:
     """Fig. 5 and 6: levels 0.1 and 0.2."""
-    return context.once(_two_levels, data, kind)
-
-
-def _two_levels(context: Context, data: str, kind: str) -> Errors:
     methods, runs = ("auem projected", *_TWO, *_CODED, *_SLOW), 6 if context.quick else 50
     return _of_pair(context, data, kind, runs, f"two {data} {kind}", methods)
 
 
+@shared
 def two_levels_often(context: Context, data: str, kind: str) -> Errors:
     """The same for the schemes that the paper compares there, with many more runs."""
-    return context.once(_two_levels_often, data, kind)
-
-
-def _two_levels_often(context: Context, data: str, kind: str) -> Errors:
     runs = 20 if context.quick else 800
     context.progress(f"pldp: {runs} collections of {data}, {kind} levels, two of them")
     return _of_pair(context, data, kind, runs, f"two {data} {kind}, often", (*_TWO, "emoa as coded"))
 
 
+@shared
 def nine_jobs(context: Context, people: int | None) -> Errors:
     """The same on the nine most frequent jobs, as many values as the paper has, scaled to so many people if given."""
-    return context.once(_nine_jobs, people)
-
-
-def _nine_jobs(context: Context, people: int | None) -> Errors:
     nine, rho = largest(load(DATA["Job"]), 9), _shares("uniform", PAIR)
     if people is not None:
         nine = Population(nine.name, nine.labels, apportion(nine.counts.tolist(), people))
@@ -183,36 +153,27 @@ def _of_pair(context: Context, data: str, kind: str, runs: int, name: str, metho
     return study(people, runs, context.stream(name), levels=PAIR, shares=rho, level_epsilon=0.1, methods=methods)
 
 
+@shared
 def ten_levels(context: Context, data: str, kind: str) -> Errors:
     """Fig. 7 and 8: levels from 0.1 to 1."""
-    return context.once(_ten_levels, data, kind)
-
-
-def _ten_levels(context: Context, data: str, kind: str) -> Errors:
     runs, rho = 6 if context.quick else 120, _shares(kind, LEVELS)
     context.progress(f"pldp: {runs} collections of {data}, {kind} levels")
     stream = context.stream(f"ten {data} {kind}")
     return study(load(DATA[data]), runs, stream, shares=rho, methods=_PLAIN + _CODED + _SLOW)
 
 
+@shared
 def ten_levels_fitted(context: Context, data: str, kind: str) -> Errors:
     """The same for EM on the true likelihood and the scheme it is held against, with more runs."""
-    return context.once(_ten_levels_fitted, data, kind)
-
-
-def _ten_levels_fitted(context: Context, data: str, kind: str) -> Errors:
     runs, rho = 6 if context.quick else 400 if data == "Education" else 240, _shares(kind, LEVELS)
     context.progress(f"pldp: {runs} fits to {data}, {kind} levels")
     stream = context.stream(f"ten {data} {kind}, fitted")
     return study(load(DATA[data]), runs, stream, shares=rho, methods=("rcf", "rcf projected", "em"))
 
 
+@shared
 def ten_levels_often(context: Context, data: str, kind: str) -> Errors:
     """The same for the schemes that the paper compares there, with many more runs."""
-    return context.once(_ten_levels_often, data, kind)
-
-
-def _ten_levels_often(context: Context, data: str, kind: str) -> Errors:
     runs, rho = 20 if context.quick else 800, _shares(kind, LEVELS)
     context.progress(f"pldp: {runs} collections of {data}, {kind} levels, ten of them")
     stream, methods = context.stream(f"ten {data} {kind}, often"), ("auem", "emoa as coded", "rcf", "ppda", "apldp")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -55,8 +57,7 @@ about 0.2, would leave no room for the others."""
 def _budgets(context: Context) -> Rows:
     return [
         {"data": name, "level epsilon": budget, **_measured(by_budget(context, name, budget), "auem")}
-        for name in DATA
-        for budget in BUDGETS
+        for name, budget in product(DATA, BUDGETS)
     ]
 
 
@@ -69,22 +70,14 @@ def _sizes(context: Context) -> Rows:
     ]
 
 
-def _two_levels(context: Context) -> Rows:
+def _by_shares(compute: Callable[[Context, str, str], Errors], methods: Sequence[str], context: Context) -> Rows:
     return [
-        {"data": name, "shares": kind, **_measured(two_levels(context, name, kind), method)}
-        for name in DATA
-        for kind in SHARES
-        for method in TWO
+        {"data": name, "shares": kind, **_measured(compute(context, name, kind), method)}
+        for name, kind, method in product(DATA, SHARES, methods)
     ]
 
 
-def _ten_levels(context: Context) -> Rows:
-    return [
-        {"data": name, "shares": kind, **_measured(ten_levels(context, name, kind), method)}
-        for name in DATA
-        for kind in SHARES
-        for method in SHOWN
-    ]
+_two_levels, _ten_levels = partial(_by_shares, two_levels, TWO), partial(_by_shares, ten_levels, SHOWN)
 
 
 def _measured(found: Errors, method: str) -> dict[str, str | int | float | None]:

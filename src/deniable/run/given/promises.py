@@ -12,7 +12,7 @@ from deniable.core.promise import Promise
 from deniable.core.promise.making import promise, read_promise
 from deniable.core.space import Space
 from deniable.errors import FormatError, InWords, ParameterError, is_whole, meant, require, show
-from deniable.run.files import naming, open_input
+from deniable.run.files import is_float, naming, open_input
 
 __all__ = ["promise_document", "read_losses", "read_numbers", "read_promise_file"]
 
@@ -61,7 +61,7 @@ def _numbers_of(text: str) -> list[float] | dict[str, float]:
             {label: _plain(x) for label, x in given.items()} if isinstance(given, dict) else [_plain(x) for x in given]
         )
     rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), strict=True) if any(row)]
-    body = rows[1:] if rows and not _is_budget(rows[0][-1]) else rows
+    body = rows[1:] if rows and not is_float(rows[0][-1]) else rows
     if any(len(row) != 2 for row in body):
         return [float(cell) for row in body for cell in row]
     return _once([(label, float(cell)) for label, cell in body])
@@ -85,9 +85,9 @@ def read_losses(given: str) -> str | list[list[str]]:
             rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), strict=True) if any(row)]
         except (UnicodeDecodeError, csv.Error) as error:
             raise FormatError(f"loss must be a .csv file of numbers: {error}.") from error
-        named = bool(rows) and not any(map(_is_budget, rows[0]))
+        named = bool(rows) and not any(map(is_float, rows[0]))
         body = rows[1:] if named else rows
-        inner = named and all(row and not _is_budget(row[0]) for row in body)
+        inner = named and all(row and not is_float(row[0]) for row in body)
         return [row[1:] if inner else row for row in body]
 
 
@@ -194,7 +194,7 @@ def _of_csv(text: str) -> Promise:
     except csv.Error as error:
         raise FormatError(f"it is not CSV that can be read: {error}.", SHAPE) from error
     labels = None
-    if not any(_is_budget(cell) for cell in rows[0]):
+    if not any(is_float(cell) for cell in rows[0]):
         labels, rows = rows[0], rows[1:]
         inner = len(labels) == len(rows) + 1 and all(len(row) == len(labels) for row in rows)
         if inner:
@@ -208,12 +208,4 @@ def _of_csv(text: str) -> Promise:
 
 def _cell(cell: str) -> float | str:
     """A number, or the text as it is, for `promise` to read or to refuse with its place."""
-    return float(cell) if _is_budget(cell) else cell
-
-
-def _is_budget(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return float(cell) if is_float(cell) else cell

@@ -23,10 +23,9 @@ from deniable.service.builder.trial import trial
 from deniable.service.builder.uploads import MULTIPART, sent_by
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
-from deniable.service.http.routes import Row
 from deniable.service.logs import log
 from deniable.service.pages.render import FRAMING, html, page, silent_page
-from deniable.service.pages.signin import FORM, form_of, told
+from deniable.service.pages.signin import FORM, Pages, form_of
 from deniable.service.pages.survey import preview_page
 from deniable.service.questionnaire import telling
 from deniable.service.questionnaire.complete import Fault, problems
@@ -52,6 +51,11 @@ _FIELDS = 4000
 _LEVELS = ("0.25", "0.5", "1", "2")
 """The protections that the page offers."""
 _YEAR = timedelta(365)
+
+_KEPT = {200: "application/json", 303: html, 422: html}
+"""What is answered to a draft that was filled in: to the script, to a browser, and what is wrong."""
+
+ROWS = Pages()
 
 
 def _say(request: Request) -> Texts:
@@ -91,6 +95,7 @@ def _refuse_opened(row: DraftRow, say: Texts) -> None:
 # ---- the list
 
 
+@ROWS.page("/q", "All questionnaires.")
 async def listed(collector: Collector, request: Request) -> Response:
     """All questionnaires."""
     rows = await asyncio.to_thread(collector.store.drafts)
@@ -99,6 +104,7 @@ async def listed(collector: Collector, request: Request) -> Response:
     )
 
 
+@ROWS.form("/q/new", "Begin a questionnaire.")
 async def new(collector: Collector, request: Request) -> Response:
     """An empty draft."""
     await form_of(collector, request)
@@ -108,6 +114,12 @@ async def new(collector: Collector, request: Request) -> Response:
     return RedirectResponse(f"/q/{id}", 303)
 
 
+@ROWS.form(
+    "/q/import",
+    "Take a questionnaire over from a file.",
+    takes={MULTIPART: {"type": "object"}, FORM: {"type": "object"}},
+    answers={200: html, 303: html, 422: html},
+)
 async def taken(collector: Collector, request: Request) -> Response:
     """A draft from the file of ours, or of another tool, that was chosen or pasted."""
     fields = await sent_by(collector, request)
@@ -127,36 +139,10 @@ async def taken(collector: Collector, request: Request) -> Response:
     return RedirectResponse(f"/q/{id}", 303)
 
 
-async def copied(collector: Collector, request: Request) -> Response:
-    """A draft with the same content."""
-    await form_of(collector, request)
-    _, asked = await _draft(collector, request)
-    id = secrets.token_hex(8)
-    title = _say(request)("list.copied", title=asked.title)[:200] if asked.title else ""
-    await _kept(collector, DraftRow(id, 1, dumped(replace(asked, title=title, opens=""))))
-    return RedirectResponse(f"/q/{id}", 303)
-
-
-async def deleted(collector: Collector, request: Request) -> Response:
-    """Forget a draft."""
-    await form_of(collector, request)
-    row, _ = await _draft(collector, request)
-    _refuse_opened(row, _say(request))
-    await asyncio.to_thread(collector.store.drop_draft, row.id)
-    log("questionnaire", id=row.id, state="deleted", by=request.state.key.name)
-    return RedirectResponse("/q", 303)
-
-
-async def exported(collector: Collector, request: Request) -> Response:
-    """The questionnaire as a file."""
-    row, _ = await _draft(collector, request)
-    headers = {"content-disposition": f'attachment; filename="questionnaire-{row.id}.json"'}
-    return Response(row.document, 200, headers, "application/json")
-
-
 # ---- writing
 
 
+@ROWS.page("/q/{id}", "The form of a questionnaire.")
 async def edited(collector: Collector, request: Request) -> Response:
     """The form of a draft."""
     row, asked = await _draft(collector, request)
@@ -205,6 +191,7 @@ def _level(epsilon: float, say: Texts) -> str:
     return say("edit.level", level=say(f"level.{level_of(epsilon)}"), percent=percent)
 
 
+@ROWS.form("/q/{id}", "Save a draft.", answers=_KEPT)
 async def saved(collector: Collector, request: Request) -> Response:
     """Keep what was filled in; what cannot be read stays on the page, and as it was in the draft."""
     fields = await form_of(collector, request, most=_FIELDS)
@@ -247,6 +234,37 @@ async def _answer(
     return RedirectResponse(path + (f"#{place}" if place else ""), 303)
 
 
+@ROWS.form("/q/{id}/copy", "Copy a questionnaire.")
+async def copied(collector: Collector, request: Request) -> Response:
+    """A draft with the same content."""
+    await form_of(collector, request)
+    _, asked = await _draft(collector, request)
+    id = secrets.token_hex(8)
+    title = _say(request)("list.copied", title=asked.title)[:200] if asked.title else ""
+    await _kept(collector, DraftRow(id, 1, dumped(replace(asked, title=title, opens=""))))
+    return RedirectResponse(f"/q/{id}", 303)
+
+
+@ROWS.form("/q/{id}/delete", "Delete a draft.")
+async def deleted(collector: Collector, request: Request) -> Response:
+    """Forget a draft."""
+    await form_of(collector, request)
+    row, _ = await _draft(collector, request)
+    _refuse_opened(row, _say(request))
+    await asyncio.to_thread(collector.store.drop_draft, row.id)
+    log("questionnaire", id=row.id, state="deleted", by=request.state.key.name)
+    return RedirectResponse("/q", 303)
+
+
+@ROWS.page("/q/{id}/questionnaire.json", "A questionnaire as a file.", answers={200: "application/json"})
+async def exported(collector: Collector, request: Request) -> Response:
+    """The questionnaire as a file."""
+    row, _ = await _draft(collector, request)
+    headers = {"content-disposition": f'attachment; filename="questionnaire-{row.id}.json"'}
+    return Response(row.document, 200, headers, "application/json")
+
+
+@ROWS.page("/q/{id}/language/{tag}", "The texts of another language.")
 async def language(collector: Collector, request: Request) -> Response:
     """The form for the texts of another language."""
     row, asked = await _draft(collector, request)
@@ -289,6 +307,7 @@ def _language(
     )
 
 
+@ROWS.form("/q/{id}/language/{tag}", "Save the texts of another language.", answers=_KEPT)
 async def language_saved(collector: Collector, request: Request) -> Response:
     """Keep the texts of another language."""
     fields = await form_of(collector, request, most=_FIELDS)
@@ -308,17 +327,22 @@ def _outlook(document: bytes) -> Outlook:
     return outlook(read(document))
 
 
+def _missing(collector: Collector, request: Request, row: DraftRow, asked: Questionnaire) -> list[tuple[str, str]]:
+    """What keeps a draft from being opened today, with where that is in the form."""
+    wrong = problems(asked, collector.clock().date() if row.task is None else None)
+    return [(fault.where, telling.in_words(fault, _say(request))) for fault in wrong]
+
+
 async def _complete(
     collector: Collector, request: Request
 ) -> tuple[DraftRow, Questionnaire, Outlook | None, list[Any]]:
     row, asked = await _draft(collector, request)
-    say = _say(request)
-    wrong = problems(asked, collector.clock().date() if row.task is None else None)
-    missing = [(fault.where, telling.in_words(fault, say)) for fault in wrong]
+    missing = _missing(collector, request, row, asked)
     found = None if missing else await asyncio.to_thread(_outlook, row.document)
     return row, asked, found, missing
 
 
+@ROWS.page("/q/{id}/outlook", "What will come of a questionnaire.")
 async def foreseen(collector: Collector, request: Request) -> Response:
     """What will come of a draft."""
     row, asked, found, missing = await _complete(collector, request)
@@ -376,6 +400,7 @@ def _spent(collector: Collector, say: Texts) -> str:
     return say("out.spent", count=len(recent), n=len(recent), left=left)
 
 
+@ROWS.page("/q/{id}/preview", "What people will see.")
 async def preview(collector: Collector, request: Request) -> Response:
     """What people will see: the survey page itself in a frame like a phone, and all texts one after another."""
     row, asked = await _draft(collector, request)
@@ -383,8 +408,6 @@ async def preview(collector: Collector, request: Request) -> Response:
     tag = request.query_params.get("language", asked.language)
     tag = tag if tag in tags else asked.language
     task = await asyncio.to_thread(shown_task, row.document, collector.clock().date())
-    say = _say(request)
-    wrong = problems(asked, collector.clock().date() if row.task is None else None)
     made = _page(
         request,
         "preview.html",
@@ -394,13 +417,14 @@ async def preview(collector: Collector, request: Request) -> Response:
         tag=tag,
         dark="dark" in request.query_params,
         shown=[] if task is None else [(question.name, question.text) for question in task.questions],
-        missing=[(fault.where, telling.in_words(fault, say)) for fault in wrong],
+        missing=_missing(collector, request, row, asked),
         step="preview",
     )
     made.headers["content-security-policy"] = FRAMING
     return made
 
 
+@ROWS.page("/q/{id}/preview/page", "The survey page of a draft; nothing can be sent from it.")
 async def preview_frame(collector: Collector, request: Request) -> Response:
     """The survey page of a draft, from which nothing can be sent."""
     row, asked = await _draft(collector, request)
@@ -417,6 +441,7 @@ async def preview_frame(collector: Collector, request: Request) -> Response:
 # ---- robots
 
 
+@ROWS.page("/q/{id}/trial", "The report of a trial with robots.")
 async def tried(collector: Collector, request: Request) -> Response:
     """The report of the last trial."""
     row, asked, found, missing = await _complete(collector, request)
@@ -482,6 +507,7 @@ def _made_up(part: Mapping[str, Any], item: Any, say: Texts) -> str:
     return say.language.number((item.low or 0.0) + mean * ((item.high or 0.0) - (item.low or 0.0)), 2)
 
 
+@ROWS.form("/q/{id}/trial", "Let robots answer a draft.")
 async def let_try(collector: Collector, request: Request) -> Response:
     """Let robots answer a draft."""
     await form_of(collector, request)
@@ -499,6 +525,7 @@ async def let_try(collector: Collector, request: Request) -> Response:
 # ---- opening
 
 
+@ROWS.page("/q/{id}/open", "What can never change once it is open.")
 async def before_open(collector: Collector, request: Request) -> Response:
     """What can never change once it is open; for what is not worth it a page before that, with what else to do."""
     row, asked, found, missing = await _complete(collector, request)
@@ -520,6 +547,7 @@ async def before_open(collector: Collector, request: Request) -> Response:
     return _page(request, "opening.html", **parts)
 
 
+@ROWS.form("/q/{id}/open", "Open a questionnaire.")
 async def opened(collector: Collector, request: Request) -> Response:
     """Make the task of a draft and open it; what robots answered is erased."""
     fields = await form_of(collector, request)
@@ -537,49 +565,3 @@ async def opened(collector: Collector, request: Request) -> Response:
     await asyncio.to_thread(collector.store.set_state, made["id"], "open")
     log("task", id=made["id"], state="open", by=request.state.key.name)
     return RedirectResponse(f"/tasks/{made['id']}", 303)
-
-
-# ---- routes
-
-
-def _row(path: str, handler: Any, summary: str, **more: Any) -> Row:
-    problems = ["no-key", "wrong-role", *(["not-found"] if "{id}" in path else [])]
-    common: dict[str, Any] = {"method": "GET", "role": Role.ANALYST, "answers": {200: html}, "page": told}
-    if more.get("method") == "POST":
-        common |= {"role": Role.ADMINISTRATOR, "takes": {FORM: {"type": "object"}}, "answers": {303: html}}
-        problems += ["malformed", "invalid", "media-type", "conflict"]
-    return Row(path=path, handler=handler, summary=summary, **{**common, "problems": tuple(problems), **more})
-
-
-ROWS = (
-    _row("/q", listed, "All questionnaires."),
-    _row("/q/new", new, "Begin a questionnaire.", method="POST"),
-    _row(
-        "/q/import",
-        taken,
-        "Take a questionnaire over from a file.",
-        method="POST",
-        takes={MULTIPART: {"type": "object"}, FORM: {"type": "object"}},
-        answers={200: html, 303: html, 422: html},
-    ),
-    _row("/q/{id}", edited, "The form of a questionnaire."),
-    _row("/q/{id}", saved, "Save a draft.", method="POST", answers={200: "application/json", 303: html, 422: html}),
-    _row("/q/{id}/copy", copied, "Copy a questionnaire.", method="POST"),
-    _row("/q/{id}/delete", deleted, "Delete a draft.", method="POST"),
-    _row("/q/{id}/questionnaire.json", exported, "A questionnaire as a file.", answers={200: "application/json"}),
-    _row("/q/{id}/language/{tag}", language, "The texts of another language."),
-    _row(
-        "/q/{id}/language/{tag}",
-        language_saved,
-        "Save the texts of another language.",
-        method="POST",
-        answers={200: "application/json", 303: html, 422: html},
-    ),
-    _row("/q/{id}/outlook", foreseen, "What will come of a questionnaire."),
-    _row("/q/{id}/preview", preview, "What people will see."),
-    _row("/q/{id}/preview/page", preview_frame, "The survey page of a draft; nothing can be sent from it."),
-    _row("/q/{id}/trial", tried, "The report of a trial with robots."),
-    _row("/q/{id}/trial", let_try, "Let robots answer a draft.", method="POST"),
-    _row("/q/{id}/open", before_open, "What can never change once it is open."),
-    _row("/q/{id}/open", opened, "Open a questionnaire.", method="POST"),
-)

@@ -1,4 +1,4 @@
-"""The web service: what each route does. `ROWS` is the table of all routes."""
+"""The web service: its routes, and what each of them does."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from deniable.service.http.bodies import (
 )
 from deniable.service.http.openapi import openapi
 from deniable.service.http.problems import Problem, respond
-from deniable.service.http.routes import FOR_EVER, Row, routes
-from deniable.service.http.tables import FILES, TARGET, as_file
+from deniable.service.http.routes import FOR_EVER, H, Row, Rows, routes
+from deniable.service.http.tables import FILES, TARGET, as_file, windows_now
 from deniable.service.logs import log
-from deniable.service.release import Window, tally_of, windows
+from deniable.service.release import Window, tally_of
 from deniable.service.store.contract import STATES, Outcome, StoreUnavailableError, Upload
 from deniable_client.task import Task
 
@@ -45,6 +45,35 @@ _PROBE_SECONDS = 5
 """How long a look at the database may take."""
 _MUCH = 64 << 10
 """Bytes of a body that is not read on the event loop."""
+
+_DOCUMENT = {"type": "object"}
+_ANSWERED = {"answers": {200: _DOCUMENT}}
+_WINDOW = {"window": ({"type": "integer", "minimum": 0}, "Only this window; all that have begun if left out.")}
+_QUESTION = {"question": ({"type": "string"}, "The question of the file; the first one if left out.")}
+_STORE = ("unavailable",)
+_KEYED = ("no-key", "wrong-role", *_STORE)
+_SENT = ("malformed", "slow", "too-large", "media-type", "invalid", "busy")
+_NONE = ("not-found", "invalid", "conflict")
+
+
+class _Service(Rows):
+    """Routes for devices and for whoever has a key; those with a key answer with a document unless more is said."""
+
+    def analyst(self, path: str, summary: str, *problems: str, **own: Any) -> Callable[[H], H]:
+        """A decorator: the function answers analysts."""
+        return self.add("GET", path, summary, *problems, *_KEYED, role=Role.ANALYST, **{**_ANSWERED, **own})
+
+    def administrator(
+        self, method: str, path: str, summary: str, *problems: str, takes: Any = None, **own: Any
+    ) -> Callable[[H], H]:
+        """A decorator: the function answers administrators, who may send JSON of a kind."""
+        sent, body = (_SENT, {JSON: takes}) if takes else ((), None)
+        more = {**_ANSWERED, "takes": body, **own}
+        return self.add(method, path, summary, *problems, *sent, *_KEYED, role=Role.ADMINISTRATOR, **more)
+
+
+ROWS = _Service()
+"""All routes; whoever adds one says its role."""
 
 
 def application(
@@ -85,11 +114,13 @@ class Health(msgspec.Struct, omit_defaults=True):
     why: list[str] = []
 
 
+@ROWS.public("/healthz", "The process runs", answers={200: Health})
 async def healthz(_: Collector, __: Request) -> Response:
     """The process runs."""
     return _json({"status": "ok"})
 
 
+@ROWS.public("/readyz", "Reports can be taken", "busy", *_STORE, answers={200: Health})
 async def readyz(collector: Collector, _: Request) -> Response:
     """Reports can be taken: the database can be written, and the process is not about to stop."""
     if collector.stopping:
@@ -103,11 +134,13 @@ async def readyz(collector: Collector, _: Request) -> Response:
     return Response(msgspec.json.encode(Health("degraded" if notes else "ready", notes)), media_type=JSON)
 
 
+@ROWS.public("/metrics", "Counters for Prometheus", answers={200: "text/plain"})
 async def metrics(collector: Collector, _: Request) -> Response:
     """Counters for Prometheus."""
     return Response(collector.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
+@ROWS.public("/openapi.json", "This description", answers={200: _DOCUMENT})
 async def description(_: Collector, __: Request) -> Response:
     """This description."""
     return _json(openapi(ROWS))
@@ -124,6 +157,9 @@ async def _found(collector: Collector, request: Request, *, drafts: bool = False
     return known
 
 
+@ROWS.public(
+    "/v1/tasks/{id}", "The task document", "not-found", *_STORE, answers={200: _DOCUMENT, 304: None}, shared=True
+)
 async def task(collector: Collector, request: Request) -> Response:
     """The task document."""
     known = await _found(collector, request)
@@ -134,6 +170,16 @@ async def task(collector: Collector, request: Request) -> Response:
     return Response(known.row.document, 200, headers, JSON)
 
 
+@ROWS.add(
+    "POST",
+    "/v1/tasks/{id}/reports",
+    "Send reports; answered when all that are accepted are durable",
+    *("not-found", "rate", *_SENT, *_STORE),
+    role=Role.PUBLIC,
+    answers={200: Results},
+    takes={JSON: Batch, OCTETS: None},
+    shared=True,
+)
 async def upload(collector: Collector, request: Request) -> Response:
     """Take reports; answered when all that are accepted are durable."""
     collector.admit()
@@ -178,6 +224,7 @@ class Tasks(msgspec.Struct):
     tasks: list[Listed]
 
 
+@ROWS.analyst("/v1/tasks", "All tasks", answers={200: Tasks})
 async def tasks(collector: Collector, _: Request) -> Response:
     """All tasks, drafts too."""
     rows = await asyncio.to_thread(collector.store.tasks)
@@ -191,27 +238,30 @@ def _listed(task: Task, state: str) -> Listed:
     return Listed(task.id, state, task.subject, texts, task.opens.isoformat(), task.closes.isoformat())
 
 
+@ROWS.analyst("/v1/tasks/{id}/status", "Reports by window, rejected ones by reason", "not-found")
 async def status(collector: Collector, request: Request) -> Response:
     """How a task is doing: reports by window, rejected ones by reason."""
     known = await _found(collector, request, drafts=True)
-    found = await _windows(collector, known)
+    found = await windows_now(collector, known)
     rejections = await asyncio.to_thread(collector.store.rejections, known.row.id)
     counted = [{"window": w.number, "state": w.state, "reports": w.reports} for w in found]
     return _json({"task": known.row.id, "state": known.row.state, "windows": counted, "rejected": dict(rejections)})
 
 
+@ROWS.analyst("/v1/tasks/{id}/estimate", "Estimates of windows that are over", "not-found", "invalid", query=_WINDOW)
 async def estimate(collector: Collector, request: Request) -> Response:
     """Estimates of all windows that are over; of others the number of reports."""
     known = await _found(collector, request, drafts=True)
-    found = _chosen(request, await _windows(collector, known))
+    found = _chosen(request, await windows_now(collector, known))
     told = [_without_tallies(window.told(known.intake.task)) for window in found]
     return _json({"task": known.row.id, "state": known.row.state, "windows": told})
 
 
+@ROWS.analyst("/v1/tasks/{id}/tally", "Tallies of windows that are over", *_NONE, query=_WINDOW | _QUESTION)
 async def tally(collector: Collector, request: Request) -> Response:
     """Tallies of all windows that are over, as files in base64; or one file for all of them, if that is accepted."""
     known = await _found(collector, request, drafts=True)
-    task, found = known.intake.task, _chosen(request, await _windows(collector, known))
+    task, found = known.intake.task, _chosen(request, await windows_now(collector, known))
     name = request.query_params.get("question", task.questions[0].name)
     if name not in {question.name for question in task.questions}:
         raise Problem("invalid", f"The task has no question {name[:64]!r}.")
@@ -226,18 +276,19 @@ async def tally(collector: Collector, request: Request) -> Response:
     return _json({"task": known.row.id, "state": known.row.state, "windows": told})
 
 
+@ROWS.analyst(
+    "/v1/tasks/{id}/results.{kind}",
+    "All that is published as one flat table: CSV, JSON or Parquet",
+    *_NONE,
+    answers={200: FILES},
+    query=TARGET,
+)
 async def table(collector: Collector, request: Request) -> Response:
     """One row for each window, question, group and answer that is published; docs/formats.md has the columns."""
     known = await _found(collector, request, drafts=True)
-    answer = await as_file(request, known.intake.task, await _windows(collector, known))
+    answer = await as_file(request, known.intake.task, await windows_now(collector, known))
     log("download", id=known.row.id, what=request.path_params["kind"], by=request.state.key.name)
     return answer
-
-
-async def _windows(collector: Collector, known: Known) -> list[Window]:
-    row = await asyncio.to_thread(collector.store.task, known.row.id)
-    assert row is not None  # tasks are never taken away
-    return await asyncio.to_thread(lambda: windows(collector.store, row, known.intake, collector.believed()))
 
 
 def _chosen(request: Request, found: Sequence[Window]) -> Sequence[Window]:
@@ -316,6 +367,9 @@ async def _body(collector: Collector, request: Request, kind: Any) -> Any:
         raise Problem("malformed", "The body is not JSON in UTF-8.") from None
 
 
+@ROWS.administrator(
+    "POST", "/v1/tasks", "Keep a sealed task document as a draft", "conflict", answers={201: _DOCUMENT}, takes=_DOCUMENT
+)
 async def new_task(collector: Collector, request: Request) -> Response:
     """Keep a sealed task document as a draft; the same one again changes nothing."""
     body = await _body(collector, request, None)
@@ -325,6 +379,9 @@ async def new_task(collector: Collector, request: Request) -> Response:
     return _json({"id": made.id, "state": "draft"}, 201, location=f"/v1/tasks/{made.id}")
 
 
+@ROWS.administrator(
+    "PUT", "/v1/tasks/{id}/state", "Open a task, or close it for good", "not-found", "conflict", takes=State
+)
 async def set_state(collector: Collector, request: Request) -> Response:
     """Open a task, or close it for good."""
     wanted = (await _body(collector, request, State)).state
@@ -337,6 +394,7 @@ async def set_state(collector: Collector, request: Request) -> Response:
     return _json({"id": known.row.id, "state": wanted})
 
 
+@ROWS.administrator("GET", "/v1/keys", "All keys, without the keys themselves", answers={200: Keys})
 async def keys(collector: Collector, _: Request) -> Response:
     """All keys, without the keys themselves."""
     rows = await asyncio.to_thread(collector.store.keys)
@@ -344,6 +402,7 @@ async def keys(collector: Collector, _: Request) -> Response:
     return Response(msgspec.json.encode(Keys(found)), media_type=JSON)
 
 
+@ROWS.administrator("POST", "/v1/keys", "Make a key, which is shown this once", answers={201: Key}, takes=NewKey)
 async def new_key(collector: Collector, request: Request) -> Response:
     """Make a key; it is shown this once."""
     wanted, today = await _body(collector, request, NewKey), collector.clock().date()
@@ -353,6 +412,7 @@ async def new_key(collector: Collector, request: Request) -> Response:
     return Response(msgspec.json.encode(made), 201, {"cache-control": "no-store"}, JSON)
 
 
+@ROWS.administrator("DELETE", "/v1/keys/{name}", "Make a key void", "not-found", answers={204: None})
 async def revoke_key(collector: Collector, request: Request) -> Response:
     """Make a key void now."""
     name = request.path_params["name"]
@@ -361,167 +421,3 @@ async def revoke_key(collector: Collector, request: Request) -> Response:
     await asyncio.to_thread(access.revoke, collector.store, name, collector.clock().date())
     log("key", name=name, revoked=True, by=request.state.key.name)
     return Response(status_code=204)
-
-
-# ---- the table
-
-_DOCUMENT = {"type": "object"}
-_WINDOW = {"window": ({"type": "integer", "minimum": 0}, "Only this window; all that have begun if left out.")}
-_QUESTION = {"question": ({"type": "string"}, "The question of the file; the first one if left out.")}
-_STORE = ("unavailable",)
-_KEYED = ("no-key", "wrong-role", *_STORE)
-_SENT = ("malformed", "slow", "too-large", "media-type", "invalid", "busy")
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        method="GET",
-        path="/healthz",
-        role=Role.PUBLIC,
-        handler=healthz,
-        summary="The process runs",
-        answers={200: Health},
-    ),
-    Row(
-        method="GET",
-        path="/readyz",
-        role=Role.PUBLIC,
-        handler=readyz,
-        summary="Reports can be taken",
-        answers={200: Health},
-        problems=("busy", *_STORE),
-    ),
-    Row(
-        method="GET",
-        path="/metrics",
-        role=Role.PUBLIC,
-        handler=metrics,
-        summary="Counters for Prometheus",
-        answers={200: "text/plain"},
-    ),
-    Row(
-        method="GET",
-        path="/openapi.json",
-        role=Role.PUBLIC,
-        handler=description,
-        summary="This description",
-        answers={200: _DOCUMENT},
-    ),
-    Row(
-        method="GET",
-        path="/v1/tasks/{id}",
-        role=Role.PUBLIC,
-        handler=task,
-        summary="The task document",
-        answers={200: _DOCUMENT, 304: None},
-        problems=("not-found", *_STORE),
-        shared=True,
-    ),
-    Row(
-        method="POST",
-        path="/v1/tasks/{id}/reports",
-        role=Role.PUBLIC,
-        handler=upload,
-        summary="Send reports; answered when all that are accepted are durable",
-        answers={200: Results},
-        takes={JSON: Batch, OCTETS: None},
-        problems=("not-found", "rate", *_SENT, *_STORE),
-        shared=True,
-    ),
-    Row(
-        method="GET",
-        path="/v1/tasks",
-        role=Role.ANALYST,
-        handler=tasks,
-        summary="All tasks",
-        answers={200: Tasks},
-        problems=_KEYED,
-    ),
-    Row(
-        method="GET",
-        path="/v1/tasks/{id}/status",
-        role=Role.ANALYST,
-        handler=status,
-        summary="Reports by window, rejected ones by reason",
-        answers={200: _DOCUMENT},
-        problems=("not-found", *_KEYED),
-    ),
-    Row(
-        method="GET",
-        path="/v1/tasks/{id}/estimate",
-        role=Role.ANALYST,
-        handler=estimate,
-        summary="Estimates of windows that are over",
-        answers={200: _DOCUMENT},
-        problems=("not-found", "invalid", *_KEYED),
-        query=_WINDOW,
-    ),
-    Row(
-        method="GET",
-        path="/v1/tasks/{id}/tally",
-        role=Role.ANALYST,
-        handler=tally,
-        summary="Tallies of windows that are over",
-        answers={200: _DOCUMENT},
-        problems=("not-found", "invalid", "conflict", *_KEYED),
-        query={**_WINDOW, **_QUESTION},
-    ),
-    Row(
-        method="GET",
-        path="/v1/tasks/{id}/results.{kind}",
-        role=Role.ANALYST,
-        handler=table,
-        summary="All that is published as one flat table: CSV, JSON or Parquet",
-        answers={200: FILES},
-        problems=("not-found", "invalid", "conflict", *_KEYED),
-        query=TARGET,
-    ),
-    Row(
-        method="POST",
-        path="/v1/tasks",
-        role=Role.ADMINISTRATOR,
-        handler=new_task,
-        summary="Keep a sealed task document as a draft",
-        answers={201: _DOCUMENT},
-        takes={JSON: _DOCUMENT},
-        problems=("conflict", *_SENT, *_KEYED),
-    ),
-    Row(
-        method="PUT",
-        path="/v1/tasks/{id}/state",
-        role=Role.ADMINISTRATOR,
-        handler=set_state,
-        summary="Open a task, or close it for good",
-        answers={200: _DOCUMENT},
-        takes={JSON: State},
-        problems=("not-found", "conflict", *_SENT, *_KEYED),
-    ),
-    Row(
-        method="GET",
-        path="/v1/keys",
-        role=Role.ADMINISTRATOR,
-        handler=keys,
-        summary="All keys, without the keys themselves",
-        answers={200: Keys},
-        problems=_KEYED,
-    ),
-    Row(
-        method="POST",
-        path="/v1/keys",
-        role=Role.ADMINISTRATOR,
-        handler=new_key,
-        summary="Make a key, which is shown this once",
-        answers={201: Key},
-        takes={JSON: NewKey},
-        problems=(*_SENT, *_KEYED),
-    ),
-    Row(
-        method="DELETE",
-        path="/v1/keys/{name}",
-        role=Role.ADMINISTRATOR,
-        handler=revoke_key,
-        summary="Make a key void",
-        answers={204: None},
-        problems=("not-found", *_KEYED),
-    ),
-)
-"""All routes; whoever adds one says its role here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -23,9 +23,10 @@ from deniable.service.logs import log
 from deniable.service.settings import Settings
 from deniable.service.store.contract import KeyRow
 
-__all__ = ["FOR_EVER", "Row", "check_origin", "check_private", "key_of", "routes"]
+__all__ = ["FOR_EVER", "H", "Row", "Rows", "check_origin", "check_private", "key_of", "routes"]
 
 Handler = Callable[[Collector, Request], Awaitable[Response]]
+H = TypeVar("H", bound=Handler)
 _SAFE = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 """On every answer."""
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -54,6 +55,25 @@ class Row:
     """For browsers: how problems are told. Who signed in then needs no key."""
     live: bool = False
     """Whether pages ask for it by themselves: then it does not keep a session from running out."""
+
+
+class Rows(list[Row]):
+    """The routes of a module: each is told where its handler stands, in their order, always with its role."""
+
+    def add(self, method: str, path: str, summary: str, *problems: str, role: Role, **own: Any) -> Callable[[H], H]:
+        """A decorator: the function answers there."""
+
+        def keep(handler: H) -> H:
+            self.append(
+                Row(method=method, path=path, role=role, handler=handler, summary=summary, problems=problems, **own)
+            )
+            return handler
+
+        return keep
+
+    def public(self, path: str, summary: str, *problems: str, **own: Any) -> Callable[[H], H]:
+        """A decorator: the function answers everybody who asks there."""
+        return self.add("GET", path, summary, *problems, role=Role.PUBLIC, **own)
 
 
 def routes(collector: Collector, rows: Sequence[Row]) -> list[Route]:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
+from deniable.service.collector import Collector, Known
 from deniable.service.http.problems import Problem
-from deniable.service.release import Window
+from deniable.service.release import Window, windows
 from deniable.service.results.flat import FORMS, NOTHING, flat
 from deniable.service.results.reading import TARGETS, check_target
 from deniable_client.task import Task
 
-__all__ = ["FILES", "TARGET", "as_file"]
+__all__ = ["FILES", "TARGET", "as_file", "windows_now"]
 
 FILES = tuple(media.partition(";")[0] for media, _ in FORMS.values())
 """Media types of the files."""
@@ -27,13 +28,20 @@ TARGET = {
 """The parameter that says what intervals are for."""
 
 
-async def as_file(request: Request, task: Task, windows: Sequence[Window]) -> Response:
+async def windows_now(collector: Collector, known: Known) -> list[Window]:
+    """The windows of a task that have begun, published where they are over; by its state as it is kept now."""
+    row = await asyncio.to_thread(collector.store.task, known.row.id)
+    assert row is not None  # tasks are never taken away
+    return await asyncio.to_thread(lambda: windows(collector.store, row, known.intake, collector.believed()))
+
+
+async def as_file(request: Request, task: Task, found: Sequence[Window]) -> Response:
     """The table as the file that the path asks for; `Problem` if there is none."""
     kind = request.path_params["kind"]
     if kind not in FORMS:
         raise Problem("not-found", f"There are tables as {', '.join(FORMS)}.")
     target = check_target(request.query_params.get("target", "population"))
-    rows = await asyncio.to_thread(flat, task, windows, target)
+    rows = await asyncio.to_thread(flat, task, found, target)
     if not rows:
         raise Problem("conflict", NOTHING)
     media, write = FORMS[kind]

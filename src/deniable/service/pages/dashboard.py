@@ -21,13 +21,12 @@ from deniable.service.access.keys import KEY_ROLES, Role
 from deniable.service.alerts.notices import alerts_of
 from deniable.service.collector import Collector, Known
 from deniable.service.http.problems import Problem
-from deniable.service.http.routes import Row, key_of
+from deniable.service.http.routes import key_of
 from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
 from deniable.service.pages.looking import alarm, compared, needed, told, wanted_range
-from deniable.service.pages.render import compressed, desk, html, own_page
-from deniable.service.pages.signin import FORM, form_of
-from deniable.service.pages.signin import told as problem_page
+from deniable.service.pages.render import compressed, desk, own_page
+from deniable.service.pages.signin import Pages, form_of
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
 from deniable.service.results.joint import asks, by_question
 from deniable.service.results.public import charts_of, crossed_of
@@ -54,6 +53,8 @@ _PICTURES = (("svg", "SVG"), ("png", "PNG"))
 _LONGEST = 3600.0
 """Seconds after which a page asks again for live counts."""
 
+ROWS = Pages()
+
 
 async def known_task(collector: Collector, request: Request) -> Known:
     """The task of a path; its state as it is now."""
@@ -74,6 +75,7 @@ def _may(request: Request, role: Role) -> bool:
     return KEY_ROLES[request.state.key.role].includes(role)
 
 
+@ROWS.page("/", "The dashboard: all tasks.")
 async def dashboard(collector: Collector, request: Request) -> Response:
     """All tasks, with their counts."""
     get_ready()
@@ -93,6 +95,7 @@ def _titles(own: Task) -> list[str]:
     return asked if len(asked) == 1 else [own.subject, *asked]
 
 
+@ROWS.page("/tasks/{id}", "A task: counts, estimates, comparisons.")
 async def task(collector: Collector, request: Request) -> Response:
     """A task: counts, estimates by window, comparisons, rejections, bounds."""
     known = await known_task(collector, request)
@@ -211,6 +214,7 @@ def _in_words(part: dict[str, Any], error: float, say: Texts) -> str:
     return say("need.enough" if total <= have else "need.more", total=total, have=have, more=total - have)
 
 
+@ROWS.page("/tasks/{id}/certificate", "The privacy certificate of a task, to print.")
 async def certificates(collector: Collector, request: Request) -> Response:
     """What was promised to those who answer, with the proof: a page to print."""
     known = await known_task(collector, request)
@@ -233,6 +237,7 @@ async def certificates(collector: Collector, request: Request) -> Response:
     return own_page(request, "certificate.html", **parts)
 
 
+@ROWS.page("/tasks/{id}/events", "Live counts of a task.", answers={200: "text/event-stream"}, live=True)
 async def events(collector: Collector, request: Request) -> Response:
     """Live counts of a task as server-sent events, for as long as who watches them is signed in."""
     known = await known_task(collector, request)
@@ -259,6 +264,7 @@ def _counts(store: Store, id: str) -> dict[str, int]:
     return {"reports": sum(tally.n for tally in counted.values()), "rejected": sum(rejected.values())}
 
 
+@ROWS.form("/tasks/{id}/state", "Open or close a task by a form.")
 async def state(collector: Collector, request: Request) -> Response:
     """Open or close a task."""
     fields = await form_of(collector, request)
@@ -270,26 +276,3 @@ async def state(collector: Collector, request: Request) -> Response:
     collector.forget(known.row.id)
     log("task", id=known.row.id, state=wanted, by=request.state.key.name)
     return RedirectResponse(f"/tasks/{known.row.id}", 303)
-
-
-def _row(path: str, handler: Any, summary: str, **more: Any) -> Row:
-    common: dict[str, Any] = {"method": "GET", "role": Role.ANALYST, "answers": {200: html}, "page": problem_page}
-    problems = ("no-key", "wrong-role", *(("not-found",) if "{id}" in path else ()))
-    return Row(path=path, handler=handler, summary=summary, **{**common, "problems": problems, **more})
-
-
-ROWS = (
-    _row("/", dashboard, "The dashboard: all tasks."),
-    _row("/tasks/{id}", task, "A task: counts, estimates, comparisons."),
-    _row("/tasks/{id}/certificate", certificates, "The privacy certificate of a task, to print."),
-    _row("/tasks/{id}/events", events, "Live counts of a task.", answers={200: "text/event-stream"}, live=True),
-    _row(
-        "/tasks/{id}/state",
-        state,
-        "Open or close a task by a form.",
-        method="POST",
-        role=Role.ADMINISTRATOR,
-        takes={FORM: {"type": "object"}},
-        answers={303: html},
-    ),
-)

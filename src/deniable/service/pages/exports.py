@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from deniable.service.access.keys import Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
-from deniable.service.http.routes import Row
 from deniable.service.http.tables import as_file
 from deniable.service.logs import log
 from deniable.service.pages.charts import ALONE, KINDS, picture
 from deniable.service.pages.dashboard import known_task, windows_of
 from deniable.service.pages.render import compressed
-from deniable.service.pages.signin import told
+from deniable.service.pages.signin import Pages
 
 __all__ = ["ROWS"]
 
+ROWS = Pages()
 
+
+@ROWS.page(
+    "/tasks/{id}/export.{kind}",
+    "All that is published about a task as a table.",
+    "conflict",
+    answers={200: "application/octet-stream"},
+)
 async def export(collector: Collector, request: Request) -> Response:
     """Everything that is published about a task as one table."""
     known = await known_task(collector, request)
@@ -30,6 +35,7 @@ async def export(collector: Collector, request: Request) -> Response:
     return answer
 
 
+@ROWS.page("/tasks/{id}/{window}/{question}.{kind}", "An estimate as a picture.", answers={200: KINDS["svg"]})
 async def chart(collector: Collector, request: Request) -> Response:
     """The estimate of a question in a window as a picture."""
     window, name, kind = (request.path_params[part] for part in ("window", "question", "kind"))
@@ -45,24 +51,3 @@ async def chart(collector: Collector, request: Request) -> Response:
                 drawn = Response(data, 200, dict(ALONE), KINDS[kind])
                 return compressed(drawn, request) if kind == "svg" else drawn
     raise Problem("not-found", "Nothing is published about this question and window.")
-
-
-_PROBLEMS = ("no-key", "wrong-role", "not-found")
-_COMMON: dict[str, Any] = {"method": "GET", "role": Role.ANALYST, "problems": _PROBLEMS, "page": told}
-
-ROWS = (
-    Row(
-        path="/tasks/{id}/export.{kind}",
-        handler=export,
-        summary="All that is published about a task as a table.",
-        answers={200: "application/octet-stream"},
-        **{**_COMMON, "problems": (*_PROBLEMS, "conflict")},
-    ),
-    Row(
-        path="/tasks/{id}/{window}/{question}.{kind}",
-        handler=chart,
-        summary="An estimate as a picture.",
-        answers={200: KINDS["svg"]},
-        **_COMMON,
-    ),
-)

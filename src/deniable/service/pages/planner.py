@@ -23,11 +23,10 @@ from deniable.run.questions import QUESTIONS
 from deniable.service.access.keys import KEY_ROLES, Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
-from deniable.service.http.routes import Row
 from deniable.service.logs import log
 from deniable.service.pages.charts import ALONE, KINDS, drawn, once
-from deniable.service.pages.render import desk, html, own_page
-from deniable.service.pages.signin import FORM, form_of, told
+from deniable.service.pages.render import desk, own_page
+from deniable.service.pages.signin import Pages, form_of
 from deniable.service.questionnaire.document import Item, Questionnaire, dumped
 from deniable.service.questionnaire.outlook import level_of
 from deniable.service.store.contract import DraftRow
@@ -38,6 +37,8 @@ __all__ = ["ROWS"]
 _FIELDS = ("text", "kind", "answers", "low", "high", "sensitive", "people", "epsilon")
 PROTECTION = ("0.5", "1", "2", "4")
 """The promises that the page offers."""
+
+ROWS = Pages()
 
 
 def _given(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -59,6 +60,7 @@ _FORMS = {asked.form.kind: (asked, asked.form) for asked in QUESTIONS.values() i
 """The questions that the page asks, by the field `kind`."""
 
 
+@ROWS.page("/plan", "The planner as a page.")
 async def form(_: Collector, request: Request) -> Response:
     """The five questions and, once they are answered, the designs."""
     fields = {name: request.query_params.get(name, "") for name in _FIELDS}
@@ -91,6 +93,7 @@ def _level(epsilon: float, say: Texts) -> str:
     return say("plan.level", level=say(f"level.{level_of(epsilon)}"), epsilon=epsilon)
 
 
+@ROWS.page("/plan/chart.svg", "The designs of a plan as a picture.", answers={200: KINDS["svg"]})
 async def chart(_: Collector, request: Request) -> Response:
     """The designs as a picture: error against the best guess."""
     fields = {name: request.query_params.get(name, "") for name in _FIELDS}
@@ -103,6 +106,7 @@ def _picture(given: tuple[tuple[str, str], ...]) -> bytes:
     return drawn(lambda path: save(found.chart(), path), "svg")
 
 
+@ROWS.form("/plan/draft", "Make a draft of a questionnaire with a design of the plan.")
 async def draft(collector: Collector, request: Request) -> Response:
     """A draft that asks the question of the plan by one of its designs; it is opened on its own pages, if at all."""
     fields = await form_of(collector, request)
@@ -130,23 +134,3 @@ def _questionnaire(fields: Mapping[str, str], answer: Plan[Any], chosen: Any) ->
         item = Item(**told, kind="one", options=tuple(lines_of(fields["answers"])), sensitive=sensitive)
     people, protection = (number_of(fields[name], name) for name in ("people", "epsilon"))
     return Questionnaire(questions=(item,), people=int(people), protection=protection)
-
-
-def _row(path: str, handler: Any, summary: str, **more: Any) -> Row:
-    common: dict[str, Any] = {"method": "GET", "role": Role.ANALYST, "answers": {200: html}, "page": told}
-    return Row(path=path, handler=handler, summary=summary, problems=("no-key", "wrong-role"), **{**common, **more})
-
-
-ROWS = (
-    _row("/plan", form, "The planner as a page."),
-    _row("/plan/chart.svg", chart, "The designs of a plan as a picture.", answers={200: KINDS["svg"]}),
-    _row(
-        "/plan/draft",
-        draft,
-        "Make a draft of a questionnaire with a design of the plan.",
-        method="POST",
-        role=Role.ADMINISTRATOR,
-        takes={FORM: {"type": "object"}},
-        answers={303: html},
-    ),
-)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -13,16 +15,21 @@ from deniable.service.access.sessions import COOKIES, Failures, begin, cookie_na
 from deniable.service.collector import Collector
 from deniable.service.http.bodies import read_body
 from deniable.service.http.problems import KINDS, Problem
-from deniable.service.http.routes import Row, check_origin, check_private
+from deniable.service.http.routes import H, Rows, check_origin, check_private
 from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
 from deniable.service.pages.render import desk, html, own_page, refused
 from deniable.service.settings import Settings
 
-__all__ = ["FORM", "ROWS", "form_of", "told"]
+__all__ = ["FORM", "ROWS", "Pages", "form_of"]
 
 FORM = "application/x-www-form-urlencoded"
+_FORMS = {FORM: {"type": "object"}}
+_UNREADABLE = ("malformed", "invalid", "media-type")
+"""What may be wrong with a form."""
 _COMMAND = "deniable key new --role analyst --database URL"
+
+ROWS = Rows()
 
 
 def told(problem: Problem, request: Request) -> Response:
@@ -33,6 +40,26 @@ def told(problem: Problem, request: Request) -> Response:
     found = refused(KINDS[problem.kind].status, KINDS[problem.kind].title, f"{problem.detail} {problem.hint}".strip())
     found.headers.update(problem.headers)
     return found
+
+
+class Pages(Rows):
+    """Routes of pages behind a key."""
+
+    def page(self, path: str, summary: str, *problems: str, **own: Any) -> Callable[[H], H]:
+        """A decorator: the function answers analysts with a page, unless something else is said."""
+        more = {"answers": {200: html}, **own}
+        return self.add("GET", path, summary, *_keyed(path), *problems, role=Role.ANALYST, page=told, **more)
+
+    def form(self, path: str, summary: str, **own: Any) -> Callable[[H], H]:
+        """A decorator: the function takes a form of administrators, and leads to another page."""
+        more = {"takes": _FORMS, "answers": {303: html}, **own}
+        problems = (*_keyed(path), *_UNREADABLE, "conflict")
+        return self.add("POST", path, summary, *problems, role=Role.ADMINISTRATOR, page=told, **more)
+
+
+def _keyed(path: str) -> tuple[str, ...]:
+    """What may be wrong with a request for a path behind a key."""
+    return ("no-key", "wrong-role", *(["not-found"] if "{id}" in path else []))
 
 
 async def form_of(collector: Collector, request: Request, *, most: int = 200) -> dict[str, str]:
@@ -55,6 +82,16 @@ def _asked(request: Request, status: int, next: str, wrong: str) -> Response:
     return own_page(request, "signin.html", status, **parts)
 
 
+@ROWS.add(
+    "POST",
+    "/sign-in",
+    "Sign in to the pages with a key.",
+    *(*_UNREADABLE, "wrong-role", "conflict"),
+    role=Role.PUBLIC,
+    takes=_FORMS,
+    answers={303: html, 401: html, 429: html},
+    page=told,
+)
 async def sign_in(collector: Collector, request: Request) -> Response:
     """Start a session, if the key is valid. Whatever is wrong with a key, the answer is the same."""
     check_private(request, collector.settings)
@@ -84,6 +121,7 @@ def _failed(request: Request, failures: Failures, next: str) -> Response:
     return response
 
 
+@ROWS.add("POST", "/sign-out", "Sign out of the pages.", "wrong-role", role=Role.PUBLIC, answers={303: html}, page=told)
 async def sign_out(collector: Collector, request: Request) -> Response:
     """End the session."""
     check_origin(request, collector.settings)
@@ -109,28 +147,3 @@ def _inside(path: str) -> str:
     """A path of this site, else the first page."""
     plain = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() and "\\" not in path
     return path if plain else "/"
-
-
-ROWS = (
-    Row(
-        method="POST",
-        path="/sign-in",
-        role=Role.PUBLIC,
-        handler=sign_in,
-        summary="Sign in to the pages with a key.",
-        takes={FORM: {"type": "object"}},
-        answers={303: html, 401: html, 429: html},
-        problems=("malformed", "invalid", "media-type", "wrong-role", "conflict"),
-        page=told,
-    ),
-    Row(
-        method="POST",
-        path="/sign-out",
-        role=Role.PUBLIC,
-        handler=sign_out,
-        summary="Sign out of the pages.",
-        answers={303: html},
-        problems=("wrong-role",),
-        page=told,
-    ),
-)

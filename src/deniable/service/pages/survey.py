@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
-from deniable.service.access.keys import Role
 from deniable.service.collector import Collector, Known
-from deniable.service.http.routes import FOR_EVER, Row
+from deniable.service.http.routes import FOR_EVER, Rows
 from deniable.service.pages import assets
 from deniable.service.pages.asking import asked, groups, told
 from deniable.service.pages.charts import once
@@ -83,6 +82,8 @@ SAID = (
 """What the page's script says; all else is in the page."""
 LANG: tuple[Mapping[str, Any], str] = ({"type": "string", "maxLength": 35}, "One of the languages of the task.")
 
+ROWS = Rows()
+
 
 class _How(NamedTuple):
     """What a page depends on beside its task."""
@@ -117,6 +118,17 @@ def missing(request: Request) -> Response:
     return refused(404, t("missing.title"), t("missing.text"), tag)
 
 
+@ROWS.public(
+    "/t/{id}",
+    "The page on which people answer a task.",
+    "not-found",
+    answers={200: html},
+    query={
+        "lang": LANG,
+        "kiosk": ({"type": "string"}, "For a tablet that many people use: nothing is kept, and it is cleared."),
+        "embed": ({"type": "string"}, "In a frame of another site, if the settings allow that site (`frames`)."),
+    },
+)
 async def survey(collector: Collector, request: Request) -> Response:
     """The page on which people answer a task."""
     known = await known_task(collector, request)
@@ -184,6 +196,9 @@ def _state(collector: Collector, known: Known) -> str:
     return "early" if today < task.opens else "over" if today >= min(task.closes, task.expires) else ""
 
 
+@ROWS.public(
+    "/static/{version}/{path:path}", "A file that pages load.", "not-found", answers={200: "application/octet-stream"}
+)
 async def static(_: Collector, request: Request) -> Response:
     """A file that pages load."""
     version, path = request.path_params["version"], request.path_params["path"]
@@ -194,30 +209,3 @@ async def static(_: Collector, request: Request) -> Response:
     if takes_gzip(request):
         return Response(found.small, 200, {**headers, "content-encoding": "gzip"}, found.kind)
     return Response(found.plain, 200, headers, found.kind)
-
-
-ROWS = (
-    Row(
-        method="GET",
-        path="/t/{id}",
-        role=Role.PUBLIC,
-        handler=survey,
-        summary="The page on which people answer a task.",
-        answers={200: html},
-        problems=("not-found",),
-        query={
-            "lang": LANG,
-            "kiosk": ({"type": "string"}, "For a tablet that many people use: nothing is kept, and it is cleared."),
-            "embed": ({"type": "string"}, "In a frame of another site, if the settings allow that site (`frames`)."),
-        },
-    ),
-    Row(
-        method="GET",
-        path="/static/{version}/{path:path}",
-        role=Role.PUBLIC,
-        handler=static,
-        summary="A file that pages load.",
-        answers={200: "application/octet-stream"},
-        problems=("not-found",),
-    ),
-)

@@ -16,8 +16,7 @@ from deniable.core.types import Target
 from deniable.mechanisms.registry import from_design
 from deniable.plan.survey import AskedPart, Told, tell
 from deniable.run.joint import told_document
-from deniable.service.release import LEVEL, PUBLISHED, WITHHELD, Window, asked_part
-from deniable.service.results.reading import tally_in
+from deniable.service.release import LEVEL, PUBLISHED, WITHHELD, Window, asked_part, tally_in
 from deniable_client.questions import Single
 from deniable_client.task import Question, Task
 

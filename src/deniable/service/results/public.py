@@ -14,19 +14,18 @@ from deniable.collect.codec import dump
 from deniable.collect.tally import Tally
 from deniable.mechanisms.entry import FREQUENCY
 from deniable.run.questions import question_of
-from deniable.service.access.keys import Role
 from deniable.service.collector import Collector, Known
 from deniable.service.http.bodies import JSON, OCTETS
 from deniable.service.http.problems import KINDS, Problem
-from deniable.service.http.routes import Row
-from deniable.service.http.tables import FILES, TARGET, as_file
+from deniable.service.http.routes import Rows
+from deniable.service.http.tables import FILES, TARGET, as_file, windows_now
 from deniable.service.pages.charts import once
 from deniable.service.pages.render import drawn_page, html, page, refused, takes_gzip
-from deniable.service.release import PUBLISHED, Window, certificate, forged, tally_of, windows
+from deniable.service.release import PUBLISHED, Window, certificate, forged, tally_in, tally_of
 from deniable.service.results import svg, words
 from deniable.service.results.flat import FORMS
 from deniable.service.results.joint import by_question, crossings
-from deniable.service.results.reading import published, tally_in
+from deniable.service.results.reading import published
 from deniable.service.results.view import QuestionView, Wording, views
 from deniable.service.texts.catalogue import Texts, texts
 from deniable.service.texts.languages import LANGUAGES, preferred
@@ -38,6 +37,8 @@ _SEVERAL = 5
 """Answers on one chart over time; more get a chart each."""
 MOST = 40
 """Answers with a chart; the table has all of them."""
+
+ROWS = Rows()
 
 
 async def _public(collector: Collector, request: Request) -> Known:
@@ -63,16 +64,11 @@ def _language(request: Request) -> str:
     return asked if asked in LANGUAGES else preferred(request.headers.get("accept-language", ""), list(LANGUAGES))
 
 
-async def _windows(collector: Collector, known: Known) -> list[Window]:
-    row = await asyncio.to_thread(collector.store.task, known.row.id)
-    assert row is not None  # tasks are never taken away
-    return await asyncio.to_thread(lambda: windows(collector.store, row, known.intake, collector.believed()))
-
-
+@ROWS.public("/r/{id}", "The results of a task for everybody.", "not-found", answers={200: html}, page=_told)
 async def result(collector: Collector, request: Request) -> Response:
     """The results of a task for everybody: sentences, charts, tables, method, certificate, downloads."""
     known = await _public(collector, request)
-    found, tag, small = await _windows(collector, known), _language(request), takes_gzip(request)
+    found, tag, small = await windows_now(collector, known), _language(request), takes_gzip(request)
     states = tuple((window.number, window.state) for window in found)
     day = collector.believed().date()
     site = collector.settings.public_url or f"http://{request.headers.get('host', '')}"
@@ -248,10 +244,13 @@ def _forged(known: Known, t: Texts) -> str:
 # ---- what is checked
 
 
+@ROWS.public(
+    "/r/{id}/counts.json", "What was published, with the counts.", "not-found", answers={200: {"type": "object"}}
+)
 async def counts(collector: Collector, request: Request) -> Response:
     """What was published about a task, with tallies and the counts in them: all that estimates are made of."""
     known = await _public(collector, request)
-    found = await _windows(collector, known)
+    found = await windows_now(collector, known)
     told = await asyncio.to_thread(lambda: [_counted(window.told(known.intake.task)) for window in found])
     content = {"task": known.row.id, "state": known.row.state, "windows": [each for each in told if each is not None]}
     return Response(json.dumps(content, allow_nan=False), media_type=JSON)
@@ -270,56 +269,28 @@ def _counts(tally: Tally) -> dict[str, Any]:
     return {name: cell.tolist() for name, cell in sorted(tally.cells.items())}
 
 
+@ROWS.public("/r/{id}/{question}.tally", "The tally of a question.", "not-found", answers={200: OCTETS})
 async def tally(collector: Collector, request: Request) -> Response:
     """The tally of a question, all published windows together, as a file for `deniable estimate`."""
     known = await _public(collector, request)
     name = request.path_params["question"]
     if name not in {question.name for question in known.intake.task.questions}:
         raise Problem("not-found", "The task has no such question.")
-    found = await asyncio.to_thread(tally_of, await _windows(collector, known), name)
+    found = await asyncio.to_thread(tally_of, await windows_now(collector, known), name)
     if found is None:
         raise Problem("not-found", "Nothing is published yet.")
     headers = {"content-disposition": f'attachment; filename="{name}.tally"'}
     return Response(await asyncio.to_thread(dump, found), 200, headers, OCTETS)
 
 
+@ROWS.public(
+    "/r/{id}/results.{kind}",
+    "All that is published as a flat table.",
+    *("not-found", "invalid", "conflict"),
+    answers={200: FILES},
+    query=TARGET,
+)
 async def table(collector: Collector, request: Request) -> Response:
     """All that is published about a task as one flat table, for everybody."""
     known = await _public(collector, request)
-    return await as_file(request, known.intake.task, await _windows(collector, known))
-
-
-_COMMON: dict[str, Any] = {"method": "GET", "role": Role.PUBLIC, "problems": ("not-found",)}
-
-ROWS = (
-    Row(
-        path="/r/{id}",
-        handler=result,
-        summary="The results of a task for everybody.",
-        answers={200: html},
-        page=_told,
-        **_COMMON,
-    ),
-    Row(
-        path="/r/{id}/counts.json",
-        handler=counts,
-        summary="What was published, with the counts.",
-        answers={200: {"type": "object"}},
-        **_COMMON,
-    ),
-    Row(
-        path="/r/{id}/{question}.tally",
-        handler=tally,
-        summary="The tally of a question.",
-        answers={200: OCTETS},
-        **_COMMON,
-    ),
-    Row(
-        path="/r/{id}/results.{kind}",
-        handler=table,
-        summary="All that is published as a flat table.",
-        answers={200: FILES},
-        query=TARGET,
-        **{**_COMMON, "problems": ("not-found", "invalid", "conflict")},
-    ),
-)
+    return await as_file(request, known.intake.task, await windows_now(collector, known))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, get_args
 
-from deniable.collect.codec import load
 from deniable.collect.tally import Tally
 from deniable.core.types import Target
-from deniable.errors import DeniableError, FormatError, require
+from deniable.errors import DeniableError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.registry import from_design
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
-from deniable.service.release import LEVEL, PUBLISHED, Window
+from deniable.service.release import LEVEL, PUBLISHED, Window, tally_in
 from deniable.service.texts.catalogue import Texts
 from deniable_client.questions import Single
 from deniable_client.task import Question
@@ -30,7 +28,6 @@ __all__ = [
     "published",
     "shown_of",
     "strata_of",
-    "tally_in",
 ]
 
 TARGETS: tuple[Target, ...] = get_args(Target)
@@ -42,14 +39,6 @@ def check_target(given: str) -> Target:
     """The target of a name; an error for any other."""
     require(given in TARGETS, "target", given, f"one of {', '.join(TARGETS)}")
     return next(target for target in TARGETS if target == given)
-
-
-def tally_in(part: Mapping[str, Any]) -> Tally:
-    """The tally that was published with an estimate."""
-    found = load(b64decode(part["tally"]))
-    if not isinstance(found, Tally):
-        raise FormatError("what is published has no tally in it.")
-    return found
 
 
 def _estimate_of(tally: Tally, labels: Labels) -> Estimate:

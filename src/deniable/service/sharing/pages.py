@@ -5,9 +5,8 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from deniable.service.access.keys import Role
 from deniable.service.collector import Collector
-from deniable.service.http.routes import Row
+from deniable.service.http.routes import Rows
 from deniable.service.pages import assets
 from deniable.service.pages.asking import asked, told
 from deniable.service.pages.render import compressed, html, page
@@ -21,6 +20,8 @@ __all__ = ["ROWS"]
 _PICTURE = "image/svg+xml"
 _HOUR = "public, max-age=3600"
 
+ROWS = Rows()
+
 
 def _address(collector: Collector, request: Request, task: Task) -> str:
     """Where people find a survey, in the language that was chosen."""
@@ -29,6 +30,13 @@ def _address(collector: Collector, request: Request, task: Task) -> str:
     return f"{base}/t/{task.id}" + (f"?lang={chosen}" if chosen and chosen == tag_of(task, request) else "")
 
 
+@ROWS.public(
+    "/t/{id}/qr.svg",
+    "The address of a survey as a QR code.",
+    "not-found",
+    answers={200: _PICTURE},
+    query={"lang": LANG},
+)
 async def code(collector: Collector, request: Request) -> Response:
     """The address of a survey as a QR code."""
     known = await known_task(collector, request)
@@ -40,6 +48,13 @@ async def code(collector: Collector, request: Request) -> Response:
     return compressed(Response(picture, 200, {"cache-control": "no-store"}, _PICTURE), request)
 
 
+@ROWS.public(
+    "/t/{id}/print",
+    "The questions of a survey on paper, with the way to it.",
+    "not-found",
+    answers={200: html},
+    query={"lang": LANG},
+)
 async def sheet(collector: Collector, request: Request) -> Response:
     """The questions of a survey on paper, with the way to it."""
     known = await known_task(collector, request)
@@ -66,40 +81,13 @@ async def sheet(collector: Collector, request: Request) -> Response:
     return compressed(made, request)
 
 
+@ROWS.public(
+    "/embed.js",
+    "The script of the element that shows a survey in a frame of another site.",
+    answers={200: "text/javascript"},
+)
 async def element(_: Collector, request: Request) -> Response:
     """The script of the element `<deniable-survey>`, under an address that does not change."""
     found = assets.asset("embed.js")
     assert found is not None
     return compressed(Response(found.plain, 200, {"cache-control": _HOUR}, found.kind), request)
-
-
-ROWS = (
-    Row(
-        method="GET",
-        path="/t/{id}/qr.svg",
-        role=Role.PUBLIC,
-        handler=code,
-        summary="The address of a survey as a QR code.",
-        answers={200: _PICTURE},
-        problems=("not-found",),
-        query={"lang": LANG},
-    ),
-    Row(
-        method="GET",
-        path="/t/{id}/print",
-        role=Role.PUBLIC,
-        handler=sheet,
-        summary="The questions of a survey on paper, with the way to it.",
-        answers={200: html},
-        problems=("not-found",),
-        query={"lang": LANG},
-    ),
-    Row(
-        method="GET",
-        path="/embed.js",
-        role=Role.PUBLIC,
-        handler=element,
-        summary="The script of the element that shows a survey in a frame of another site.",
-        answers={200: "text/javascript"},
-    ),
-)

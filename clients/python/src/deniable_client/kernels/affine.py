@@ -8,10 +8,10 @@ from typing import ClassVar, Self
 
 from deniable_client.errors import require
 from deniable_client.exact import keep_threshold
-from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value, check_whole
+from deniable_client.kernels.contract import Numbered, check_k, check_threshold, check_value, check_whole
 from deniable_client.kernels.geometry import is_prime
 from deniable_client.kernels.laws import OneOf
-from deniable_client.packing import pack_int, uint_width
+from deniable_client.packing import pack_int
 from deniable_client.words import Words, below, happens
 
 __all__ = ["CELLS_MAX", "Affine", "is_primitive", "primitive_root"]
@@ -21,7 +21,7 @@ CELLS_MAX = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
-class Affine(Base):
+class Affine(Numbered):
     """Affine response: a block of a balanced design on 0..q-1, holding x with probability keep/2**64.
 
     With h = (q-1)/m, class c is the set of all g^(c + m l) mod q, l < h. Block (i, b) is the classes i, ..., i+j-1
@@ -101,10 +101,6 @@ class Affine(Base):
         """See `Base.law`: given the union, whose choice looks at nothing, a report is one of q shifts."""
         return OneOf.of(self.q, self.keep, self.points)
 
-    @property
-    def width(self) -> int:
-        return uint_width(self.order)
-
     def randomise(self, x: int, words: Words) -> bytes:
         return self._block(x, words, lambda: below(self.m, words))
 
@@ -123,9 +119,6 @@ class Affine(Base):
         power = self._power((i + turn + skipped) % self.m + self.m * place)
         point = (power, 0)[turn == last]
         return pack_int(i * self.q + (x - point) % self.q, self.width)
-
-    def blind(self, words: Words) -> bytes:
-        return pack_int(below(self.order, words), self.width)
 
     def _power(self, exponent: int) -> int:
         """g^exponent mod q, 0 <= exponent < q: a ladder of fixed length, since time would tell the value's place."""

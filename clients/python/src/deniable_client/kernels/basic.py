@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import comb, isqrt, prod
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import (
@@ -15,12 +15,12 @@ from deniable_client.exact import (
     check_epsilon,
     exp_bounds,
     flip_threshold,
-    keep_threshold,
     unary_ratio,
 )
 from deniable_client.kernels.contract import (
     Base,
     Kernel,
+    Mixed,
     check_k,
     check_plain,
     check_threshold,
@@ -53,12 +53,6 @@ class Response(Base):
     def __post_init__(self) -> None:
         check_k(self.k)
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int) -> Response:
-        """The most accurate integers within e^epsilon."""
-        check_k(k)
-        return cls(k, keep_threshold(epsilon, 1, k - 1))
 
     @property
     def reports(self) -> tuple[int, int]:
@@ -102,13 +96,6 @@ class Subset(Base):
         ok = isinstance(self.size, int) and 1 <= self.size < self.k
         require(ok, "size", self.size, f"an integer from 1 to k-1 = {self.k - 1}")
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int, size: int) -> Self:
-        """The most accurate integers within e^epsilon."""
-        check_k(k)
-        require(1 <= size < k, "size", size, f"an integer from 1 to k-1 = {k - 1}")
-        return cls(k, size, keep_threshold(epsilon, size, k - size))
 
     @property
     def reports(self) -> tuple[int, int]:
@@ -222,7 +209,7 @@ class Whole(Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Mixture:
+class Mixture(Mixed):
     """The second kernel with probability coin/2**64, else the first one; both have reports of one length.
 
     A report of a mixture is at most as telling as the more telling of the two kernels, whether or not it shows which of
@@ -243,24 +230,9 @@ class Mixture:
             require(one is not None and one == two, f"{name} of the kernels in a mixture", (one, two), "the same")
 
     @property
-    def k(self) -> int:
-        return self.first.k
-
-    @property
     def ratio(self) -> Fraction:
         """See `Kernel.ratio`: the larger one, of those that can happen."""
         return max(self.first.ratio, self.second.ratio) if self.coin else self.first.ratio
-
-    @property
-    def width(self) -> int:
-        return self.first.width
-
-    @property
-    def words(self) -> int:
-        return 1 + max(self.first.words, self.second.words)
-
-    def randomise(self, x: int, words: Words) -> bytes:
-        return (self.second if happens(self.coin, words) else self.first).randomise(x, words)
 
 
 # ---- noise

@@ -9,7 +9,7 @@ from math import comb, prod
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import WORD_BITS, keep_threshold
+from deniable_client.exact import WORD_BITS
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value, check_whole, favoured
 from deniable_client.packing import bits_width, pack_bits
@@ -38,14 +38,6 @@ class Box(Base):
     def __post_init__(self) -> None:
         _check(self.sizes, self.shape)
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, sizes: Iterable[int], shape: Iterable[int]) -> Box:
-        """The most accurate integers within e^epsilon."""
-        sizes, shape = tuple(sizes), tuple(shape)
-        _check(sizes, shape)
-        own = prod(shape)
-        return cls(sizes, shape, keep_threshold(epsilon, own, prod(sizes) - own))
 
     @property
     def k(self) -> int:  # type: ignore[override]  # it follows from the sizes
@@ -209,13 +201,6 @@ class Several(Base):
     def __post_init__(self) -> None:
         _check_ticks(self.options, self.ticks, self.marks, self.size)
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, options: int, ticks: int, marks: int, size: int) -> Several:
-        """The most accurate integers within e^epsilon."""
-        _check_ticks(options, ticks, marks, size)
-        miss, *hits = ways(options + marks, marks, size)
-        return cls(options, ticks, marks, size, keep_threshold(epsilon, sum(hits), miss))
 
     @property
     def k(self) -> int:  # type: ignore[override]  # it follows from the options

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, two_level_lift, two_level_ratio
+from deniable_client.exact import WORD_BITS, check_epsilon, keep_threshold, two_level_lift, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.laws import Law
-from deniable_client.words import Words, below
+from deniable_client.packing import pack_int, uint_width
+from deniable_client.words import Words, below, happens
 
 __all__ = [
     "AnyKernel",
     "Base",
     "Disclosing",
     "Kernel",
+    "Mixed",
+    "Numbered",
     "Work",
     "check_coin",
     "check_k",
@@ -130,6 +134,35 @@ AnyKernel = Kernel | Disclosing
 """What can be sampled."""
 
 
+class Mixed:
+    """What mixtures of two kernels share: both take the same values, and their reports are of one length."""
+
+    __slots__ = ()
+    first: Any
+    second: Any
+    coin: int
+
+    @property
+    def k(self) -> int:
+        """Number of values."""
+        return int(self.first.k)
+
+    @property
+    def width(self) -> int:
+        """Bytes of a report."""
+        return int(self.first.width)
+
+    @property
+    def words(self) -> int:
+        """See `Kernel.words`: the coin, and those of the kernel that draws more."""
+        return int(1 + max(self.first.words, self.second.words))
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """A report for value `x`."""
+        told: bytes = (self.second if happens(self.coin, words) else self.first).randomise(x, words)
+        return told
+
+
 class Base(ABC):
     """What a transform asks of the kernel it builds on: reports made without any value, and how they compare.
 
@@ -140,6 +173,18 @@ class Base(ABC):
     __slots__ = ()
     k: int
     keep: int
+
+    @classmethod
+    def calibrate(cls, epsilon: float, *numbers: Any, **named: Any) -> Self:
+        """The kernel with these numbers that keeps its own value as often as e^epsilon allows: the most accurate one.
+
+        Of two-level kernels, whose other numbers are checked first.
+        """
+        check_epsilon(epsilon, sampling=True)
+        made: Any = cls
+        checked = made(*numbers, **named, keep=1)
+        kept: Self = replace(checked, keep=keep_threshold(epsilon, *checked.levels))
+        return kept
 
     @property
     def reports(self) -> tuple[int, int]:
@@ -193,6 +238,26 @@ class Base(ABC):
     def least(self) -> int:
         """How many values share the largest likelihood of any report, at least; 1 holds for every kernel."""
         return 1
+
+
+class Numbered(Base):
+    """A kernel whose reports are numbers below its `order`, blind ones all alike."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def order(self) -> int:
+        """Number of reports."""
+
+    @property
+    def width(self) -> int:
+        """Bytes of a report."""
+        return uint_width(self.order)
+
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`: any number."""
+        return pack_int(below(self.order, words), self.width)
 
 
 def favoured(kernel: Base) -> int:

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import keep_threshold
-from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value
-from deniable_client.packing import pack_int, uint_width
+from deniable_client.kernels.contract import Numbered, check_k, check_threshold, check_value
+from deniable_client.packing import pack_int
 from deniable_client.words import Words, below, happens
 
 __all__ = ["Hadamard", "Projective", "is_prime", "point", "point_index", "points", "rank_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Hadamard(Base):
+class Hadamard(Numbered):
     """Hadamard response: a column of the Sylvester matrix with the entry +1 in row x+1 with probability keep/2**64."""
 
     k: int
@@ -27,11 +26,6 @@ class Hadamard(Base):
         check_k(self.k, (1 << 32) - 1)
         check_threshold("keep", self.keep)
 
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int) -> Hadamard:
-        """The most accurate integers within e^epsilon."""
-        return cls(k, keep_threshold(epsilon, 1, 1))
-
     @property
     def order(self) -> int:
         """Number of columns: the least power of two above k (row 0, all ones, tells nothing and is left out)."""
@@ -42,10 +36,6 @@ class Hadamard(Base):
         """See `Base.reports`. Half of the columns have +1 in a row, half have -1."""
         return self.order // 2, self.order // 2
 
-    @property
-    def width(self) -> int:
-        return uint_width(self.order)
-
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
         odd = 0 if happens(self.keep, words) else 1
@@ -54,12 +44,9 @@ class Hadamard(Base):
             y ^= row & -row
         return pack_int(y, self.width)
 
-    def blind(self, words: Words) -> bytes:
-        return pack_int(below(self.order, words), self.width)
-
 
 @dataclass(frozen=True, slots=True)
-class Projective(Base):
+class Projective(Numbered):
     """Projective-geometry response: a point of PG(t-1, prime), orthogonal to x's point with probability keep/2**64."""
 
     k: int
@@ -72,15 +59,6 @@ class Projective(Base):
         ok = isinstance(self.prime, int) and 2 <= self.prime < 1 << 31 and is_prime(self.prime)
         require(ok, "prime", self.prime, "a prime number below 2**31")
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int, prime: int) -> Projective:
-        """The most accurate integers within e^epsilon."""
-        check_k(k, 1 << 31)
-        require(is_prime(prime), "prime", prime, "a prime number")
-        t = rank_of(k, prime)
-        own = points(prime, t - 1)
-        return cls(k, prime, keep_threshold(epsilon, own, points(prime, t) - own))
 
     @property
     def rank(self) -> int:
@@ -99,10 +77,6 @@ class Projective(Base):
         return own, self.order - own
 
     @property
-    def width(self) -> int:
-        return uint_width(self.order)
-
-    @property
     def words(self) -> int:
         return 2 * self.rank + 1
 
@@ -114,9 +88,6 @@ class Projective(Base):
             y = self._vector(item, 0 if kept else 1 + below(self.prime - 1, words), words)
             if any(y):
                 return pack_int(point_index(y, self.prime), self.width)
-
-    def blind(self, words: Words) -> bytes:
-        return pack_int(below(self.order, words), self.width)
 
     def _vector(self, item: list[int], product: int, words: Words) -> list[int]:
         """A uniform vector whose inner product with the item's is `product`: all free but the item's first 1."""

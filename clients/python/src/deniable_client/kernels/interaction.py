@@ -6,13 +6,10 @@ selection speaks of the sum. In a crowd, reports depend on the interaction of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, prod
 from typing import ClassVar
 
-from deniable_client.errors import require
-from deniable_client.exact import keep_threshold
 from deniable_client.hashing import permute, split64
 from deniable_client.kernels.basic import Subset
 from deniable_client.kernels.contract import (
@@ -57,13 +54,6 @@ class Interaction(Seeded, Base):
         check_whole("g", self.g, 2, BUCKETS_MAX)
         check_whole("size", self.size, 1, self.g - 1)
         check_threshold("keep", self.keep)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, sizes: Sequence[int], g: int, size: int) -> Interaction:
-        """The most accurate integers within e^epsilon."""
-        check_whole("g", g, 2, BUCKETS_MAX)
-        require(1 <= size < g, "size", size, f"an integer from 1 to g-1 = {g - 1}")
-        return cls(tuple(sizes), g, size, keep_threshold(epsilon, size, g - size))
 
     @property
     def k(self) -> int:  # type: ignore[override]  # it follows from the sizes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from deniable_client.errors import require
 from deniable_client.exact import keep_threshold
@@ -68,12 +68,6 @@ class Hashing(Seeded, Base):
         ok = isinstance(self.g, int) and 2 <= self.g <= RANGE_MAX
         more = "Larger ranges need more than 32-bit hash values."
         require(ok, "g", self.g, f"an integer from 2 to {RANGE_MAX}", more)
-
-    @classmethod
-    def calibrate(cls, epsilon: float, k: int, g: int) -> Self:
-        """The most accurate integers within e^epsilon."""
-        check_k(k)
-        return cls(k, g, keep_threshold(epsilon, 1, g - 1))
 
     @property
     def reports(self) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from deniable_client.kernels.contract import (
     Base,
     Disclosing,
     Kernel,
+    Mixed,
     Work,
     check_k,
     check_plain,
@@ -184,7 +185,7 @@ class Utility(Disclosing):
 
 
 @dataclass(frozen=True, slots=True)
-class UtilityMixture(Disclosing):
+class UtilityMixture(Mixed, Disclosing):
     """The second kernel with probability coin/2**64, else the first one: a `Mixture` of two that disclose.
 
     Both protect the same values and have one report format, so that every report discloses under both or under neither;
@@ -205,11 +206,6 @@ class UtilityMixture(Disclosing):
             require(one == two, f"{name} of the kernels in a mixture", (one, two), "the same")
 
     @property
-    def k(self) -> int:
-        """Number of values."""
-        return self.first.k
-
-    @property
     def protected(self) -> tuple[int, ...]:
         return self.first.sensitive
 
@@ -222,19 +218,6 @@ class UtilityMixture(Disclosing):
     def hidden_ratio(self) -> Fraction:
         """See `Disclosing.hidden_ratio`: the larger one, of those that can happen."""
         return max(part.hidden_ratio for part in ((self.first, self.second) if self.coin else (self.first,)))
-
-    @property
-    def width(self) -> int:
-        """Bytes of a report."""
-        return self.first.width
-
-    @property
-    def words(self) -> int:
-        return 1 + max(self.first.words, self.second.words)
-
-    def randomise(self, x: int, words: Words) -> bytes:
-        """A report for value `x`."""
-        return (self.second if happens(self.coin, words) else self.first).randomise(x, words)
 
 
 def most_disclosure(epsilon: float, peak: Fraction) -> int:

@@ -32,12 +32,11 @@ from deniable.mechanisms.optimal.release.programme import Progress
 from deniable.mechanisms.optimal.release.proof import PROOF_MAX, Row, proved
 from deniable.mechanisms.optimal.release.solution import LOST_MAX, check_loss, release
 from deniable.mechanisms.optimal.whole import BLIND_MAX
-from deniable.mechanisms.optimal.written import Written, budgets_of
+from deniable.mechanisms.optimal.written import Written, budgets_of, table_in
 from deniable.mechanisms.outputs import TableBulk
 from deniable.mechanisms.spaces import space_of
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Channel as Table
-from deniable_client.kernels import kernel_from
 
 __all__ = ["OptimalRelease", "make_release", "release_domain"]
 
@@ -128,11 +127,7 @@ class OptimalRelease(MetricMechanism):
     @classmethod
     def of_design(cls, design: Design, domain: Domain) -> Self:
         """See `Mechanism.of_design`: a design carries its table, and nothing is solved again."""
-        kernel = kernel_from(design["kernel"])
-        if kernel.kind != Table.kind:
-            raise FormatError(f"a design of {design['mechanism']} needs a channel, got a {kernel.kind} kernel.")
-        params = design["params"].items()
-        own: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in params}
+        kernel, own = table_in(design)
         stated = {"value": own.pop("loss"), "least": own.pop("bound")}
         if "multipliers" in own:
             stated["multipliers"] = tuple(map(tuple, own.pop("multipliers")))
