@@ -319,7 +319,7 @@ class OptimalMean(_Rows, Numeric):
         return made
 
     def at(self, epsilon: float) -> Self:
-        """See `Mechanism.at`: the best table for the other epsilon on the same grid, with the weights that it carries."""
+        """See `Mechanism.at`: the best table for the other epsilon on the same grid, with the same weights."""
         if epsilon == self.epsilon:  # another search would go by weights that were rounded for the certificate
             return self
         own: dict[str, Any] = {"points": self.table.points, "outputs": self.table.outputs, "objective": self.objective}
