@@ -80,7 +80,8 @@ def test_a_number_is_taken_up_to_its_ends_and_not_beyond(name: str) -> None:
     low, high, step = NUMBERS[name]
     asked = questionnaire()
     for number, fits in ((low, True), (high, True), (low - step, False), (high + step, False)):
-        filled = Filled(sent(asked) | {name: f"{number:.15g}" if abs(number) < 1e6 else f"{number:.0f}"})
+        sign = " %" if name == "response" and number < 1 else ""
+        filled = Filled(sent(asked) | {name: (f"{number:.15g}" if abs(number) < 1e6 else f"{number:.0f}") + sign})
         found = changed(asked, filled)
         assert (name not in filled.faults) is fits, number
         item = found.item(name.split(".")[1]) if name.startswith("q.") else found

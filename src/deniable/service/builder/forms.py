@@ -15,10 +15,16 @@ from deniable.run.numbers import Doubt, read_number
 from deniable.service.questionnaire.complete import Fault
 from deniable.service.questionnaire.document import KINDS, LIMITS, TAG, Group, Item, Questionnaire, Translated
 from deniable.service.questionnaire.kinds import LISTED
+from deniable.service.texts.languages import tag_of
 
 __all__ = ["Filled", "changed", "done", "fields_of", "language_fields", "translated"]
 
 _MOST_PEOPLE = 10**9
+_PERCENT = "%\u066a\uff05"
+_FEW = 0.01
+"""Below this response its sign is written: without it, it may be meant as a part of 1."""
+_LETTERS = 3
+"""Letters with which the tag of a language begins, at most."""
 _LONGEST = {"title": 200, "who": 200, "why": 1000, "text": 10_000, "unit": 40, "low_end": 100, "high_end": 100}
 _FLAGS = {
     "yes-no": ("skip",),
@@ -103,7 +109,7 @@ def changed(asked: Questionnaire, filled: Filled) -> Questionnaire:
     if opens and opens != asked.opens and _day(opens) is None:
         filled.wrong("opens", "fault.day", text=opens)
         opens = asked.opens
-    response = filled.number("response", None if asked.response is None else 100 * asked.response, 0.01, 100)
+    response = _response(asked, filled)
     windows = filled.number("windows", asked.windows, 1, 1000, whole=True)
     days = filled.number("days", asked.days, 1, 3660, whole=True)
     protection = filled.number("protection", asked.protection, 0.01, 8)
@@ -133,10 +139,30 @@ def _day(text: str) -> date | None:
         return None
 
 
+def _response(asked: Questionnaire, filled: Filled) -> float | None:
+    """How many of 100 answer, with or without a sign. One that is below 1 without it may be meant as a part of 1."""
+    given = filled.fields.get("response", "").strip()
+    plain = given.rstrip(_PERCENT).rstrip() or given
+    before = None if asked.response is None else 100 * asked.response
+    signless = replace(filled, fields={**filled.fields, "response": plain}) if given else filled
+    found: float | None = signless.number("response", before, 0.01, 100)
+    if plain == given and "response" not in filled.faults and found is not None and found < 1:
+        filled.wrong("response", "fault.part", a=100 * found, b=found)
+        return before
+    return found
+
+
+def _tagged(text: str) -> str | None:
+    """The tag of a language by its name or tag; None if it is neither: tags begin with two or three letters."""
+    tag = tag_of(text)
+    return tag if TAG.fullmatch(tag) and len(tag.partition("-")[0]) <= _LETTERS else None
+
+
 def _language(asked: Questionnaire, filled: Filled) -> str:
-    tag = filled.text("language", asked.language, 40)
-    if not TAG.fullmatch(tag):
-        filled.wrong("language", "fault.tag", text=tag)
+    given = filled.text("language", asked.language, 40)
+    tag = given if given == asked.language else _tagged(given)
+    if tag is None:
+        filled.wrong("language", "fault.tag", text=given)
         return asked.language
     if tag in asked.translations:
         filled.wrong("language", "fault.language", language=tag)
@@ -208,8 +234,13 @@ def _group(group: Group, filled: Filled) -> Group:
 
 
 def done(asked: Questionnaire, what: str, filled: Filled) -> tuple[Questionnaire, str]:
-    """The questionnaire after a button of the form, and the place of the page to go to."""
+    """The questionnaire after a button of the form, and the place of the page to go to.
+
+    A language that was written and not added is added by every button.
+    """
     verb, _, name = what.partition(":")
+    if verb and verb != "language" and filled.fields.get("tag", "").strip():
+        asked, _ = _add_language(asked, filled)
     items, groups = list(asked.questions), list(asked.groups)
     if verb == "add" and name in KINDS and len(items) < LIMITS["questions"]:
         new = Item(name=_free("q", [item.name for item in items]), kind=name)
@@ -248,9 +279,10 @@ def _free(start: str, names: Sequence[str]) -> str:
 
 
 def _add_language(asked: Questionnaire, filled: Filled) -> tuple[Questionnaire, str]:
-    tag = filled.fields.get("tag", "").strip()
-    if not TAG.fullmatch(tag):
-        filled.wrong("tag", "fault.tag", text=tag[:40])
+    given = filled.fields.get("tag", "").strip()
+    tag = _tagged(given)
+    if tag is None:
+        filled.wrong("tag", "fault.tag", text=given[:40])
     elif tag == asked.language or tag in asked.translations:
         filled.wrong("tag", "fault.language", language=tag)
     elif len(asked.translations) >= LIMITS["languages"]:
@@ -270,6 +302,7 @@ def fields_of(asked: Questionnaire) -> dict[str, str]:
     }
     found["people"] = "" if asked.people is None else str(asked.people)
     found["response"] = "" if asked.response is None else f"{100 * asked.response:.6g}"
+    found["response"] += " %" if asked.response is not None and asked.response < _FEW else ""
     found["protection"] = f"{asked.protection:g}"
     for item in asked.questions:
         where = f"q.{item.name}"

@@ -42,10 +42,10 @@ def task_of(
         told = [f"{fault.where}: {say(fault.id, **fault.values)}" for fault in wrong]
         raise ParameterError("the questionnaire cannot be opened yet. " + " ".join(told))
     made = outlook(asked) if found is None else found
+    out = made.ways_out
+    weaker = f", or with protection {out['protection']:g} or less" if out["protection"] else ""
     hint = (
-        f"Ask in {made.ways_out['windows']:.0f} windows, or with protection {made.ways_out['protection']:g} or less."
-        if made.ways_out["windows"] >= 1
-        else "Choose a smaller number for protection."
+        f"Ask in {out['windows']:.0f} windows{weaker}." if out["windows"] else "Choose a smaller number for protection."
     )
     cost = f"epsilon {made.cost:g} of each person, in {asked.windows} windows"
     require(
