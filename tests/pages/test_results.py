@@ -346,3 +346,36 @@ def test_rare_answers_years_and_units_in_words() -> None:
     for numbers, told in ((True, "+0.5"), (False, "+50")):
         view.numbers = numbers
         assert told in plain(words.trend_claim(view, t, 1)[-1])
+
+
+# ---- what is behind the numbers
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_what_no_answer_counts_as_is_told_where_others_give_it_too(tag: str) -> None:
+    """The mean of hours had the middle in it for everybody who was silent, and no page for readers said so."""
+    t = texts("see", tag)
+    hours = dn.mechanism("om", epsilon=1.0, interval=(0, 14))
+    ticks = dn.mechanism("several", epsilon=1.0, labels=["Bus", "Car", "Train"], most=2)
+    ranges = dn.mechanism("windows", epsilon=1.0, k=24)
+    own = dn.mechanism("grr", epsilon=1.0, labels=["Yes", "No", "Not told"], missing="Not told")
+    known = Task.load(task([hours, ticks, ranges, own, YES], "What of it?", min_batch=10))
+    found = views(known, [], "population", tag)
+    middle = t.html("say.silent", answer=bdi("7"))
+    expected = [middle, t.html("say.silent.none"), t.html("say.silent.random"), "", t.html("say.silent.random")]
+    assert [words.silent(view, t) for view in found] == expected
+    same = {"epsilon": 1.0, "ratio": "3/1", "reports": 9}
+    made = [{"mechanism": q.design["mechanism"], "asked": q.text, **same} for q in known.questions]
+    told = words.method(known, found, made, t, "https://example.org")
+    assert "<" not in told
+    for id in ("say.silent.none", "say.silent.random"):
+        assert t(id) in told
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_mechanisms_have_names_that_can_be_published(tag: str) -> None:
+    """Answers were randomised "by several" and "by om" in the paragraph to paste."""
+    t = texts("see", tag)
+    assert words.mechanism("om", t) == f"{t('mechanism.om')} (om)"
+    assert words.mechanism("athe", t) == "athe"
+    assert words.mechanism("ss", texts("see", "en")) == "subset selection (ss)"

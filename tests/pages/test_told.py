@@ -66,7 +66,9 @@ def test_points_of_a_rating_say_what_they_mean() -> None:
     assert "5 (well)" in only_text(service.get(f"/r/{task.id}").body.decode()).text
     open_task, _ = rated()
     id = service.add(open_task)
-    assert "badly … well" in plain(service.get(f"/t/{id}/print").body.decode())
+    told = plain(service.get(f"/t/{id}/print").body.decode())
+    assert "1 (badly)" in told
+    assert "5 (well)" in told
 
 
 def test_ends_are_those_of_the_language() -> None:

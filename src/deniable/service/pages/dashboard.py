@@ -126,7 +126,11 @@ async def task(collector: Collector, request: Request) -> Response:
         "doubled": rejected.get("other-body", 0),
         "compared": [(q.text, await asyncio.to_thread(compared, q, apart, say)) for q in asked],
         "unit": _unit(known),
-        "silent": [(q.text, _silent(q, say)) for q in own.questions if own.version > 1 and counted_as(q)],
+        "silent": [
+            (q.text, _silent(q, say), question_of(m.name).name == FREQUENCY)
+            for q, m in zip(own.questions, known.intake.mechanisms, strict=True)
+            if own.version > 1 and counted_as(q)
+        ],
         "forged": [(q.text, *_forged(m, say)) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
         "wanted": wanted,
         "needed": _needed(apart, wanted, say),

@@ -25,7 +25,7 @@ from deniable.service.texts.catalogue import Texts, texts
 from deniable_client.questions import Single
 from deniable_client.task import Question, Task
 
-__all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "views"]
+__all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "rated", "views"]
 
 _ALPHA = 0.05
 _MOST_GROUPS = 24
@@ -86,14 +86,14 @@ class Wording:
         own: Mapping[str, Any] | None = task.translations.get(tag)
         asked = asks(task)
         if own is None:
-            said, labels = tuple(q.text for q in asked), tuple(_rated(q, q.labels, q.ends) for q in asked)
+            said, labels = tuple(q.text for q in asked), tuple(rated(q, q.labels, q.ends) for q in asked)
             return cls(task.subject, task.purpose, said, labels, tuple(q.unit for q in asked))
         by_name: dict[str, Mapping[str, Any]] = {}
         for part, each in zip(task.questions, own["questions"], strict=True):
             by_name |= dict(zip([one.name for one in part.together] or [part.name], each, strict=True))
         told = [by_name[q.name] for q in asked]
         labels = tuple(
-            _rated(q, tuple(each["labels"]) if "labels" in each else q.labels, each.get("ends", q.ends))
+            rated(q, tuple(each["labels"]) if "labels" in each else q.labels, each.get("ends", q.ends))
             for each, q in zip(told, asked, strict=True)
         )
         units = tuple(each.get("unit") for each in told)
@@ -107,7 +107,7 @@ def _points(question: Question | Single) -> list[int]:
     return [i for i, label in enumerate(question.labels) if label != question.none]
 
 
-def _rated(
+def rated(
     question: Question | Single, labels: tuple[str, ...] | None, ends: Sequence[str] | None
 ) -> tuple[str, ...] | None:
     """The labels of a question; of a rating with what its first and its last point mean."""
