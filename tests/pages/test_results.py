@@ -26,7 +26,7 @@ from deniable.service.release import windows
 from deniable.service.results import words
 from deniable.service.results.flat import flat
 from deniable.service.results.public import charts_of
-from deniable.service.results.reading import estimate_in, published
+from deniable.service.results.reading import estimate_in, group_names, published
 from deniable.service.results.view import Cell, QuestionView, Wording, views
 from deniable.service.results.words import shown
 from deniable.service.store.contract import Incoming, Upload
@@ -197,7 +197,7 @@ def test_directions_are_told_within_one_turn() -> None:
 
 def test_the_dashboard_says_which_target_and_switches(asked: Asked) -> None:
     text = only_text(asked.service.get(f"/tasks/{asked.id}", asked.headers).body.decode()).text
-    assert "There is a trend (p < 0.001)." in text
+    assert "There is a trend (p\u00a0<\u00a00.001)." in text
     assert "Intervals are for the population" in text
     assert "Show intervals for those who answered" in text
     assert "Withheld: window 3" in text
@@ -346,6 +346,8 @@ def test_rare_answers_years_and_units_in_words() -> None:
     for numbers, told in ((True, "+0.5"), (False, "+50")):
         view.numbers = numbers
         assert told in plain(words.trend_claim(view, t, 1)[-1])
+        arabic = plain(words.trend_claim(view, texts("see", "ar"), 1)[-1])
+        assert f"\u200e{told}" in arabic, "before its number, as a minus is, and not behind it"
 
 
 # ---- what is behind the numbers
@@ -379,3 +381,24 @@ def test_mechanisms_have_names_that_can_be_published(tag: str) -> None:
     assert words.mechanism("om", t) == f"{t('mechanism.om')} (om)"
     assert words.mechanism("athe", t) == "athe"
     assert words.mechanism("ss", texts("see", "en")) == "subset selection (ss)"
+
+
+def test_groups_have_the_names_of_the_language_and_what_is_joined_is_named() -> None:
+    """In Arabic they were told as the author wrote them in English; the last of three was lost among "all others"."""
+    words_of = {"subject": "Thèmes", "questions": [[{"text": "Quoi ?", "labels": ["Sombre", "Clair"]}]]}
+    groups = [{"title": "Pays", "values": ["Allemagne", "France", "Italie"]}]
+    more = {"strata": {"country": ["DE", "FR", "IT"]}, "translations": {"fr": {**words_of, "strata": groups}}}
+    known = Task.load(task([YES], "Which theme?", min_batch=10, **more))
+    told = [{"strata": [{"country": "DE"}]}, {"strata": [{"country": "FR"}]}, {"strata": [{}]}]
+    names = {tag: group_names(known, told, texts("see", tag)) for tag in ("en", "fr", "ar")}
+    assert names["en"] == ["DE", "FR", "IT; I prefer not to say"]
+    assert names["fr"] == ["Allemagne", "France", "Italie; Je préfère ne pas répondre"]
+    assert names["ar"][:2] == ["DE", "FR"]
+    joined = [{"strata": [{"country": "DE"}]}, {"strata": [{"country": "FR"}, {}]}]
+    assert group_names(known, joined, texts("see", "en"))[1] == "FR; IT; I prefer not to say"
+    assert group_names(known, [{"strata": [{}]}], texts("see", "en")) == ["all"]
+    wide = Task.load(task([YES], "Which?", min_batch=10, strata={"a": list("uvwxyz"), "b": ["c", "d"]}))
+    told = [{"strata": [{"a": "u"}]}, {"strata": [{"a": "u", "b": "c"}]}, {"strata": [{}]}]
+    assert group_names(wide, told, texts("see", "en")) == ["u, others", "u, c", "all others"]
+    lone = Task.load(task([YES], "Which?", min_batch=10, strata={"a": list("uvwxyz")}))
+    assert group_names(lone, [{"strata": [{"a": "u"}]}, {"strata": [{}]}], texts("see", "en")) == ["u", "all others"]

@@ -31,7 +31,7 @@ from deniable.service.pages.signin import told as problem_page
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
 from deniable.service.results.joint import asks, by_question
 from deniable.service.results.public import charts_of, crossed_of
-from deniable.service.results.reading import TARGETS, check_target, estimated, group_name, published
+from deniable.service.results.reading import TARGETS, check_target, estimated, group_names, published
 from deniable.service.results.view import views
 from deniable.service.results.words import software
 from deniable.service.store.contract import Store
@@ -170,12 +170,10 @@ def _window(window: Window, own: Task, target: Target, last: bool, say: Texts) -
     questions, named = [], {one.name: one for one in asks(own)}
     for part in document.get("questions", ()):
         question = named[part["question"]]
+        there = part.get("groups", ())
         groups = [
-            (
-                group_name(group, say),
-                told({**part, **group, "estimate": estimated(group, question, target)}, say, least),
-            )
-            for group in part.get("groups", ())
+            (name, told({**part, **group, "estimate": estimated(group, question, target)}, say, least))
+            for name, group in zip(group_names(own, there, say), there, strict=True)
         ]
         whole = told({**part, "estimate": estimated(part, question, target)}, say, least)
         questions.append(

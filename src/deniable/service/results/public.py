@@ -145,6 +145,7 @@ def charts_of(task: Task, view: QuestionView, shown: Sequence[QuestionView], t: 
     parts: dict[str, Any] = {"view": view, "sentences": words.sentences(view, t), "trend": [], "rows": [], "tables": []}
     parts |= {
         "number": t.language.number,
+        "day": t.language.date,
         "gaps": [words.gap(m, task, t) for m in view.moments if not m.cells],
         "groups": [],
         "pairs": [],

@@ -34,8 +34,9 @@ def software() -> str:
 
 
 def chance(pvalue: float, t: Texts) -> str:
-    """A p-value with its sign, three digits after the comma at most."""
-    return f"< {t.language.number(0.001)}" if pvalue < 0.001 else f"= {t.language.number(pvalue, 3)}"
+    """A p-value with its sign, three digits after the comma at most; on one line, so that it is read one way."""
+    sign, value = ("<", 0.001) if pvalue < 0.001 else ("=", pvalue)
+    return f"{sign}\u00a0{t.language.number(value, 3)}"
 
 
 def number(view: QuestionView, value: float | None, t: Texts, digits: int = 1) -> str:
@@ -162,17 +163,14 @@ def trend_claim(view: QuestionView, t: Texts, tests: int) -> list[Markup]:
         unit = 1.0 if view.numbers else 100.0
         parts: dict[str, Any] = {"first": number(view, first.cells[i].value, t, 0)}
         parts["last"] = number(view, last.cells[i].value, t, 0)
-        parts["change"] = _signed(unit * float(change.value[i]), t)
-        parts |= {"low": _signed(unit * float(ends.low[i]), t), "high": _signed(unit * float(ends.high[i]), t)}
+        parts["change"] = t.language.signed(unit * float(change.value[i]))
+        parts |= {"low": t.language.signed(unit * float(ends.low[i]))}
+        parts |= {"high": t.language.signed(unit * float(ends.high[i]))}
         if view.numbers:
             told.append(t.html("trend.mean", **parts))
         else:
             told.append(t.html("trend.change", answer=bdi(view.labels[i]), **parts))
     return told
-
-
-def _signed(value: float, t: Texts) -> str:
-    return ("+" if value > 0 else "") + t.language.number(value, 1)
 
 
 def group_claim(view: QuestionView, t: Texts) -> list[Markup]:

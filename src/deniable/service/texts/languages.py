@@ -62,6 +62,14 @@ class Language:
         sign = self.minus if value < 0 and (int(whole) or tenths) else ""
         return sign + written + (comma + tenths if tenths else "")
 
+    def signed(self, value: float, digits: int = 1) -> str:
+        """A number with its sign, also where it is above 0.
+
+        >>> language("en").signed(2.5), language("en").signed(-2.5)
+        ('+2.5', '-2.5')
+        """
+        return (self.minus.replace("-", "+") if value > 0 else "") + self.number(value, digits)
+
     def share(self, value: float, digits: int = 0) -> str:
         """A number of hundredths, with its sign."""
         return self.percent.format(self.number(value, digits))
