@@ -309,6 +309,16 @@ def test_pages_of_results_have_no_fault_for_axe_and_do_not_scroll_sideways(asked
             context.close()
 
 
+@pytest.mark.slow
+def test_a_reader_without_a_script_is_offered_nothing_that_needs_one(asked: Asked) -> None:
+    """A style for all buttons showed the one that verifies, and it did nothing."""
+    with Running(asked.service) as site, browser() as made:
+        page = made.new_context(java_script_enabled=False).new_page()
+        page.goto(f"{site.url}/r/{asked.id}")
+        assert page.locator("#go").is_hidden()
+        assert page.locator("table").first.is_visible()
+
+
 def test_a_chart_is_of_the_question_and_the_window_that_are_asked_for(
     asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
