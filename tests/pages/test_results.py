@@ -196,7 +196,11 @@ def test_directions_are_told_within_one_turn() -> None:
 
 
 def test_the_dashboard_says_which_target_and_switches(asked: Asked) -> None:
-    text = only_text(asked.service.get(f"/tasks/{asked.id}", asked.headers).body.decode()).text
+    page = asked.service.get(f"/tasks/{asked.id}", asked.headers).body.decode()
+    text = only_text(page).text
+    for number in (1, 2):
+        assert f'href="/tasks/{asked.id}?target=reporters#q{number}"' in page, "to the same question again"
+        assert f'<h2 id="q{number}">' in page
     assert "There is a trend (p\u00a0<\u00a00.001)." in text
     assert "Intervals are for the population" in text
     assert "Show intervals for those who answered" in text
