@@ -623,6 +623,19 @@ def test_shares_of_the_people_are_taken_with_their_sign_and_asked_about_below_on
         assert writer.asked.response == pytest.approx(0.005)
 
 
+def test_parts_of_groups_are_taken_with_their_sign(writer: Writer) -> None:
+    writer.save("group:")
+    assert writer.save(g__g1__title="Age", g__g1__values="young\nold", g__g1__shares="20 %\n80%").status == 303
+    assert writer.asked.groups[0].shares == (0.2, 0.8)
+
+
+def test_what_is_chosen_can_be_told_on_a_phone(writer: Writer) -> None:
+    """A list that is closed shows the beginning of what is chosen: all choices differ in it."""
+    listed = re.findall(r"<option value=\"[\d.]+\"[^>]*>([^<]*)</option>", writer.get())
+    assert len(listed) == len({text[:4] for text in listed}) == 11
+    assert unescape(listed[-1]) == "89%: limited protection"
+
+
 def test_languages_are_taken_by_their_names_and_with_every_button(writer: Writer) -> None:
     """The name "Arabic" was taken for a tag, from left to right; a tag and Enter, or another button, added nothing."""
     complete(writer)

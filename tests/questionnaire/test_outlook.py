@@ -123,8 +123,9 @@ def test_protections_that_are_suggested_can_be_chosen() -> None:
     assert outlook(replace(coarse.asked, protection=coarse.protection_needed)).grade == "usable"
     before = max(e for e in OFFERED if e < (coarse.protection_needed or 0))
     assert before == coarse.asked.protection or outlook(replace(coarse.asked, protection=before)).grade == "coarse"
-    named = "Protect each answer less. “limited protection: a report makes an undecided observer at most "
-    assert any(line.startswith(named) for line in lines(coarse)["cautions"])
+    percent = math.ceil(100 / (1 + math.exp(-(coarse.protection_needed or 0))))
+    named = f"Protect each answer less. “{percent}%: limited protection” is enough; people are promised less then."
+    assert named in lines(coarse)["cautions"]
     for windows in (3, 8, 12, 20, 21, 200):
         out = outlook(asked([yes_no()], people=90_000, windows=windows)).ways_out["protection"]
         assert out in (0.0, *OFFERED)
@@ -152,8 +153,8 @@ def test_weekly_windows() -> None:
     ways = lines(found)["cautions"]
     assert ways[-3:] == [
         "Ask 2 times only, in longer windows: then to within about 5 points each time.",
-        "Protect each answer more, and ask as often. Choose “strong protection: a report makes an undecided observer "
-        "at most 63% sure”: then to within about 9 points each time.",
+        "Protect each answer more, and ask as often. Choose “63%: strong protection”: then to within about 9 points "
+        "each time.",
         "Or make a questionnaire of its own for each time and ask other people each time. With as many people in all, "
         "3,125 each time: to within about 9 points; with as many each time, as close as now.",
     ], "three ways out, each with what it brings"

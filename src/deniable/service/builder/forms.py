@@ -217,7 +217,7 @@ def _group(group: Group, filled: Filled) -> Group:
     where = f"g.{group.name}"
     values = filled.lines(f"{where}.values", group.values, LIMITS["values"], 200)
     lines = filled.lines(f"{where}.shares", tuple(f"{100 * share:g}" for share in group.shares), LIMITS["values"])
-    shares = [read_number(line) for line in lines]
+    shares = [read_number(line.rstrip(_PERCENT).rstrip()) for line in lines]
     right = all(isinstance(share, float) and 0 < share <= 100 for share in shares) and len(shares) in (0, len(values))
     if not right:
         filled.wrong(f"{where}.shares", "fault.shares")
