@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +14,9 @@ from typing import Any
 import pytest
 
 import deniable as dn
+from deniable.service.access.identity import Identity
 from deniable.service.settings import Settings
+from deniable.service.tasks import Asked, Terms, new_task
 from deniable.service.texts.catalogue import say
 from deniable_client.task import Task
 from pages.asks import TODAY, Paged, mechanisms, task
@@ -159,6 +162,20 @@ def test_a_number_is_said_back_corrected_and_asked_about(site: Running, context:
     page.go_back()
     assert page.locator("#receipt").is_visible()
     assert len(proxy.sent("/reports")) == counted(site, id) == 1
+    tab.fine()
+
+
+def test_a_number_is_said_back_with_its_unit(site: Running, context: Any) -> None:
+    """7.5 was said back as 7.5, of hours or of minutes."""
+    design = dn.mechanism("om", epsilon=1.0, interval=(0, 24)).design
+    asked = Asked(text="How long?", design=design, kind="number", unit="hours")
+    terms = Terms(opens=TODAY, collector="Us", subject="sleep", min_batch=5)
+    id = opened(site, new_task([asked], terms, Identity(os.urandom(32))))
+    tab = Tab(context, f"{site.url}/t/{id}")
+    ready(tab.page)
+    begin(tab.page)
+    tab.page.fill("[data-number]", "7,5")
+    assert check(tab.page) == "7.5 hours"
     tab.fine()
 
 

@@ -147,7 +147,7 @@ def test_each_question_is_shown_once_with_its_own_answers(pair: Joint, three: Jo
 def test_the_trend_and_groups_of_a_question_that_is_asked_together(pair: Joint) -> None:
     shown = {view.question.name: view for view in views(pair.task, pair.windows, "population", "en")}
     assert shown["smokes"].trend is not None
-    assert [group.name for group in shown["smokes"].groups] == ["North", "all others"]
+    assert [group.name for group in shown["smokes"].groups] == ["North", "South; I prefer not to say"]
     assert shown["smokes"].equal is not None
     wide, narrow = (views(pair.task, pair.windows, target, "en")[0].last for target in ("population", "reporters"))
     assert wide is not None
@@ -167,7 +167,7 @@ def test_the_dashboard_has_the_table_with_intervals_and_the_test_in_words(pair: 
     for row, value, low, high in zip(written, cells["value"], cells["low"], cells["high"], strict=True):
         assert row == tuple(f"{100 * x:.1f}".removesuffix(".0") for x in (value, low, high))
     assert told["independence"]["pvalue"] < 0.001
-    assert "have to do with each other (p &lt; 0.001)" in page
+    assert "have to do with each other (p\u00a0&lt;\u00a00.001)" in page
     assert "smokes.sport" not in page, "the part has no name that people read"
 
 

@@ -113,6 +113,7 @@ def test_answers_and_groups_are_shown_in_translation_and_sent_as_they_are() -> N
 
 
 def test_units_ends_and_why_are_shown() -> None:
+    """What a point means stands where it is chosen, and so where it is shown back: an answer of 1 says nothing."""
     from deniable.service.access.identity import Identity
     from deniable.service.tasks import Asked, Terms, new_task
 
@@ -121,7 +122,10 @@ def test_units_ends_and_why_are_shown() -> None:
     service = Paged()
     for asked_for, words in (
         (Asked(text="How long?", design=number.design, kind="number", unit="hours"), ["from 0 to 24 (", ">hours<"]),
-        (Asked(text="How well?", design=rating.design, kind="rating", ends=("badly", "well")), [">badly<", ">well<"]),
+        (
+            Asked(text="How well?", design=rating.design, kind="rating", ends=("badly", "well")),
+            [">1 (badly)<", ">3 (well)<"],
+        ),
     ):
         terms = Terms(opens=TODAY, collector="Us", subject="sleep", min_batch=5, purpose="To learn about sleep")
         text = _page(service, f"/t/{service.add(new_task([asked_for], terms, Identity(bytes(range(32)))))}")

@@ -26,7 +26,7 @@ from deniable.service.release import windows
 from deniable.service.results import words
 from deniable.service.results.flat import flat
 from deniable.service.results.public import charts_of
-from deniable.service.results.reading import estimate_in, published
+from deniable.service.results.reading import estimate_in, group_names, published
 from deniable.service.results.view import Cell, QuestionView, Wording, views
 from deniable.service.results.words import shown
 from deniable.service.store.contract import Incoming, Upload
@@ -196,8 +196,12 @@ def test_directions_are_told_within_one_turn() -> None:
 
 
 def test_the_dashboard_says_which_target_and_switches(asked: Asked) -> None:
-    text = only_text(asked.service.get(f"/tasks/{asked.id}", asked.headers).body.decode()).text
-    assert "There is a trend (p < 0.001)." in text
+    page = asked.service.get(f"/tasks/{asked.id}", asked.headers).body.decode()
+    text = only_text(page).text
+    for number in (1, 2):
+        assert f'href="/tasks/{asked.id}?target=reporters#q{number}"' in page, "to the same question again"
+        assert f'<h2 id="q{number}">' in page
+    assert "There is a trend (p\u00a0<\u00a00.001)." in text
     assert "Intervals are for the population" in text
     assert "Show intervals for those who answered" in text
     assert "Withheld: window 3" in text
@@ -309,6 +313,16 @@ def test_pages_of_results_have_no_fault_for_axe_and_do_not_scroll_sideways(asked
             context.close()
 
 
+@pytest.mark.slow
+def test_a_reader_without_a_script_is_offered_nothing_that_needs_one(asked: Asked) -> None:
+    """A style for all buttons showed the one that verifies, and it did nothing."""
+    with Running(asked.service) as site, browser() as made:
+        page = made.new_context(java_script_enabled=False).new_page()
+        page.goto(f"{site.url}/r/{asked.id}")
+        assert page.locator("#go").is_hidden()
+        assert page.locator("table").first.is_visible()
+
+
 def test_a_chart_is_of_the_question_and_the_window_that_are_asked_for(
     asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,3 +360,59 @@ def test_rare_answers_years_and_units_in_words() -> None:
     for numbers, told in ((True, "+0.5"), (False, "+50")):
         view.numbers = numbers
         assert told in plain(words.trend_claim(view, t, 1)[-1])
+        arabic = plain(words.trend_claim(view, texts("see", "ar"), 1)[-1])
+        assert f"\u200e{told}" in arabic, "before its number, as a minus is, and not behind it"
+
+
+# ---- what is behind the numbers
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_what_no_answer_counts_as_is_told_where_others_give_it_too(tag: str) -> None:
+    """The mean of hours had the middle in it for everybody who was silent, and no page for readers said so."""
+    t = texts("see", tag)
+    hours = dn.mechanism("om", epsilon=1.0, interval=(0, 14))
+    ticks = dn.mechanism("several", epsilon=1.0, labels=["Bus", "Car", "Train"], most=2)
+    ranges = dn.mechanism("windows", epsilon=1.0, k=24)
+    own = dn.mechanism("grr", epsilon=1.0, labels=["Yes", "No", "Not told"], missing="Not told")
+    known = Task.load(task([hours, ticks, ranges, own, YES], "What of it?", min_batch=10))
+    found = views(known, [], "population", tag)
+    middle = t.html("say.silent", answer=bdi("7"))
+    expected = [middle, t.html("say.silent.none"), t.html("say.silent.random"), "", t.html("say.silent.random")]
+    assert [words.silent(view, t) for view in found] == expected
+    same = {"epsilon": 1.0, "ratio": "3/1", "reports": 9}
+    made = [{"mechanism": q.design["mechanism"], "asked": q.text, **same} for q in known.questions]
+    told = words.method(known, found, made, t, "https://example.org")
+    assert "<" not in told
+    for id in ("say.silent.none", "say.silent.random"):
+        assert t(id) in told
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_mechanisms_have_names_that_can_be_published(tag: str) -> None:
+    """Answers were randomised "by several" and "by om" in the paragraph to paste."""
+    t = texts("see", tag)
+    assert words.mechanism("om", t) == f"{t('mechanism.om')} (om)"
+    assert words.mechanism("athe", t) == "athe"
+    assert words.mechanism("ss", texts("see", "en")) == "subset selection (ss)"
+
+
+def test_groups_have_the_names_of_the_language_and_what_is_joined_is_named() -> None:
+    """In Arabic they were told as the author wrote them in English; the last of three was lost among "all others"."""
+    words_of = {"subject": "Thèmes", "questions": [[{"text": "Quoi ?", "labels": ["Sombre", "Clair"]}]]}
+    groups = [{"title": "Pays", "values": ["Allemagne", "France", "Italie"]}]
+    more = {"strata": {"country": ["DE", "FR", "IT"]}, "translations": {"fr": {**words_of, "strata": groups}}}
+    known = Task.load(task([YES], "Which theme?", min_batch=10, **more))
+    told = [{"strata": [{"country": "DE"}]}, {"strata": [{"country": "FR"}]}, {"strata": [{}]}]
+    names = {tag: group_names(known, told, texts("see", tag)) for tag in ("en", "fr", "ar")}
+    assert names["en"] == ["DE", "FR", "IT; I prefer not to say"]
+    assert names["fr"] == ["Allemagne", "France", "Italie; Je préfère ne pas répondre"]
+    assert names["ar"][:2] == ["DE", "FR"]
+    joined = [{"strata": [{"country": "DE"}]}, {"strata": [{"country": "FR"}, {}]}]
+    assert group_names(known, joined, texts("see", "en"))[1] == "FR; IT; I prefer not to say"
+    assert group_names(known, [{"strata": [{}]}], texts("see", "en")) == ["all"]
+    wide = Task.load(task([YES], "Which?", min_batch=10, strata={"a": list("uvwxyz"), "b": ["c", "d"]}))
+    told = [{"strata": [{"a": "u"}]}, {"strata": [{"a": "u", "b": "c"}]}, {"strata": [{}]}]
+    assert group_names(wide, told, texts("see", "en")) == ["u, others", "u, c", "all others"]
+    lone = Task.load(task([YES], "Which?", min_batch=10, strata={"a": list("uvwxyz")}))
+    assert group_names(lone, [{"strata": [{"a": "u"}]}, {"strata": [{}]}], texts("see", "en")) == ["u", "all others"]

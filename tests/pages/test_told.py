@@ -6,6 +6,7 @@ import math
 import os
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
@@ -66,7 +67,9 @@ def test_points_of_a_rating_say_what_they_mean() -> None:
     assert "5 (well)" in only_text(service.get(f"/r/{task.id}").body.decode()).text
     open_task, _ = rated()
     id = service.add(open_task)
-    assert "badly … well" in plain(service.get(f"/t/{id}/print").body.decode())
+    told = plain(service.get(f"/t/{id}/print").body.decode())
+    assert "1 (badly)" in told
+    assert "5 (well)" in told
 
 
 def test_ends_are_those_of_the_language() -> None:
@@ -171,3 +174,14 @@ def test_a_task_of_several_questions_has_the_title_of_the_questionnaire() -> Non
     listed = only_text(service.get("/", headers).body.decode()).text
     assert listed.index("exams") < listed.index("How? (0) and 2 more")
     assert str(task.closes) not in listed
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_a_button_that_must_wait_says_so(tag: str) -> None:
+    """Without a network "Try again" did nothing for up to a minute after a try, and nobody was told."""
+    outbox = (Path(__file__).parents[2] / "clients/js/src/outbox.js").read_text("utf-8")
+    assert "const STEP = 30 * SECOND;" in outbox
+    assert "upTo(Math.min(STEP * 2 ** Math.min(attempts, STEPS_MAX), LATER_MAX))" in outbox
+    minute = {"en": "up to a minute", "de": "bis zu einer Minute", "fr": "une minute au plus", "es": "hasta un minuto"}
+    minute["ar"] = "\u062f\u0642\u064a\u0642\u0629 \u0639\u0644\u0649 \u0627\u0644\u0623\u0643\u062b\u0631"
+    assert minute[tag] in texts("answer", tag)("offline.text")

@@ -157,3 +157,52 @@ def test_a_questionnaire_is_written_tried_and_opened(
     tab.fine()
     assert watched.found == {}
     context.close()
+
+
+def test_who_leaves_a_moment_after_writing_loses_nothing(site: Running, chromium: Any) -> None:
+    """A draft saves itself after a pause, and a link that was pressed within it lost what was written last.
+
+    What cannot be read keeps people on the page, beside the field; a second press leaves it.
+    """
+    context = chromium.new_context(locale="en")
+    tab = signed_in(site, context)
+    page = tab.page
+    page.click('form[action="/q/new"] button')
+    page.wait_for_selector("#draft")
+    page.fill("#why", "Because.")
+    page.click('.steps a[href$="/preview"]')
+    page.wait_for_url("**/preview")
+    assert read(site.service.store.draft(page.url.split("/")[-2]).document).why == "Because."
+    page.click(".steps a")
+    page.wait_for_selector("#draft")
+    page.fill("#people", "1.000")
+    page.click('.steps a[href$="/preview"]')
+    page.wait_for_selector('[id="why.people"]')
+    assert page.evaluate("document.activeElement.id") == "people"
+    assert page.input_value("#people") == "1.000"
+    page.click('.steps a[href$="/preview"]')
+    page.wait_for_url("**/preview")
+    tab.fine()
+    context.close()
+
+
+def test_what_was_saved_is_said_where_people_write(site: Running, chromium: Any) -> None:
+    """The page is long, and only its end said it; a box to tick stands beside its first line."""
+    context = chromium.new_context(locale="en", viewport={"width": 360, "height": 740})
+    tab = signed_in(site, context)
+    page = tab.page
+    page.click('form[action="/q/new"] button')
+    page.wait_for_selector("#draft")
+    page.click('button[value="add:one"]')
+    page.wait_for_selector('[id="q.q1"]')
+    page.evaluate("scrollTo(0, 0)")
+    page.fill("#title", "Exams")
+    page.wait_for_selector("#state:has-text('Saved.')")
+    assert page.evaluate("document.getElementById('state').getBoundingClientRect().bottom <= innerHeight")
+    box, line = (page.locator(f".pick:has([name=public]) {part}").bounding_box() for part in ("input", "span"))
+    assert abs(box["y"] - line["y"]) < 8
+    page.focus("#tag")
+    field, keep = (page.locator(place).bounding_box() for place in ("#tag", ".keep"))
+    assert field["y"] + field["height"] <= keep["y"], "what is written in is not behind what stays"
+    tab.fine()
+    context.close()

@@ -348,9 +348,9 @@ for _ in range(30):
 WRONG: list[tuple[str, str, str]] = [
     *((name, "x" * 201, "At most 200 characters; there are 201") for name in ("title", "who")),
     ("why", "x" * 1001, "At most 1,000 characters"),
-    ("language", "", "is not a language tag"),
-    ("language", "e", "is not a language tag"),
-    ("language", "en_GB", "is not a language tag"),
+    ("language", "", "is not a language that we know"),
+    ("language", "e", "is not a language that we know"),
+    ("language", "en_GB", "is not a language that we know"),
     ("people", "many", "“many” is not a number"),
     ("people", "1.000", "Did you mean 1,000 or 1?"),
     ("people", "12,345", "Did you mean 12,345 or 12.345?"),
@@ -489,7 +489,7 @@ def test_wrong_texts_of_another_language_are_explained_and_kept(full: Writer) ->
 
 
 WRONG_TAGS = [
-    ("", "is not a language tag"),
+    ("", "is not a language that we know"),
     ("x", "tag"),
     ("en_GB", "tag"),
     ("en", "already"),
@@ -624,6 +624,86 @@ def test_numbers_are_taken_as_people_write_them(writer: Writer) -> None:
     for text, number in (("2 000", 2000), ("2'500", 2500), ("\u0663\u0660\u0660\u0660", 3000), ("1,234,567", 1234567)):
         assert writer.save(people=text).status == 303
         assert writer.asked.people == number
+
+
+def test_shares_of_the_people_are_taken_with_their_sign_and_asked_about_below_one(writer: Writer) -> None:
+    """50% was no number, and 0.5, meant as one half, was taken for one of 200."""
+    for text in ("50%", "50 %", "50", "\u0665\u0660\u066a"):
+        assert writer.save(response=text).status == 303, text
+        assert writer.asked.response == 0.5
+        assert writer.save(response="").status == 303
+    for text, told in (("0.5", "do you mean 50 or 0.5? Write 50, or 0.5 %."), ("%", "“%” is not a number")):
+        reply = writer.save(response=text)
+        assert reply.status == 422
+        assert told in unescape(reply.body.decode())
+        assert writer.asked.response is None
+    for _ in range(2):
+        assert writer.save(response=filled(writer.get())["response"] or "0.5 %").status == 303
+        assert writer.asked.response == pytest.approx(0.005)
+
+
+def test_parts_of_groups_are_taken_with_their_sign(writer: Writer) -> None:
+    writer.save("group:")
+    assert writer.save(g__g1__title="Age", g__g1__values="young\nold", g__g1__shares="20 %\n80%").status == 303
+    assert writer.asked.groups[0].shares == (0.2, 0.8)
+
+
+def test_what_is_chosen_can_be_told_on_a_phone(writer: Writer) -> None:
+    """A list that is closed shows the beginning of what is chosen: all choices differ in it."""
+    listed = re.findall(r"<option value=\"[\d.]+\"[^>]*>([^<]*)</option>", writer.get())
+    assert len(listed) == len({text[:4] for text in listed}) == 11
+    assert unescape(listed[-1]) == "89%: limited protection"
+
+
+def test_languages_are_taken_by_their_names_and_with_every_button(writer: Writer) -> None:
+    """The name "Arabic" was taken for a tag, from left to right; a tag and Enter, or another button, added nothing."""
+    complete(writer)
+    for do, tag, known in (("language:", "Arabic", "ar"), ("save", "de", "de"), ("next", "espa\u00f1ol", "es")):
+        assert writer.save(do, tag=tag).status == 303
+        assert list(writer.asked.translations)[-1] == known
+    assert writer.save("save", language="English").status == 303
+    assert writer.asked.language == "en"
+    for do in ("next", "save", "add:yes-no"):
+        reply = writer.save(do, tag="Klingon")
+        assert reply.status == 422
+        assert 'value="Klingon"' in reply.body.decode()
+    assert list(writer.asked.translations) == ["ar", "de", "es"]
+    assert writer.save("", tag="f").status == 303, "a draft that saves itself adds no language that is half written"
+
+
+def test_an_open_questionnaire_and_a_reader_have_nothing_to_write_in(writer: Writer) -> None:
+    """Its fields could be written in and its buttons pressed, and only then was said that nothing changes."""
+    complete(writer)
+    writer.save("language:", tag="de")
+    assert not any('<fieldset class="all" disabled>' in writer.get(path) for path in ("", "/language/de"))
+    writer.save("unlanguage:de")
+    reader = signed_in(writer.service, "analyst")
+    assert '<fieldset class="all" disabled>' in writer.service.get(writer.path, reader).body.decode()
+    assert writer.post("/open", anyway="1").status == 303
+    page = writer.get()
+    assert '<fieldset class="all" disabled>' in page
+    assert f'action="{writer.path}/copy"' in page
+
+
+def test_what_is_said_before_opening_names_what_is_erased(writer: Writer) -> None:
+    """That "it" is erased stood behind a sentence about the questionnaire."""
+    complete(writer)
+    page = unescape(writer.get("/open"))
+    assert "It can be closed at any time, and copied. The trial is erased when you open the questionnaire." in page
+
+
+def test_only_what_is_there_can_lack_a_translation(writer: Writer) -> None:
+    """A reason that nobody had given was missed in each other language, as “…”."""
+    writer.save("add:rating")
+    writer.save("language:", tag="de")
+    page = unescape(writer.get())
+    assert "Say why you ask." in page
+    assert "A text is missing" not in page
+    writer.save(title="Exams", q__q1__text="How fair?")
+    page = unescape(writer.get())
+    assert page.count("A text is missing") == 2
+    arabic = unescape(writer.get(**{"accept-language": "ar"}))
+    assert "\u2068How fair?\u2069" in arabic, "a question from left to right keeps its sign at its end"
 
 
 def test_two_who_write_at_once_do_not_overwrite_each_other(writer: Writer) -> None:

@@ -54,7 +54,7 @@ def test_a_form_that_nobody_touched_changes_nothing() -> None:
 SHOWN: list[tuple[str, dict[str, Any], str]] = [
     *(("response", {"response": share}, text) for share, text in (
         (0.125, "12.5"), (0.45, "45"), (1.0, "100"), (0.07, "7"), (0.014, "1.4"), (0.12345, "12.345"),
-        (1 / 3, "33.3333"), (0.00004, "0.004"))),
+        (1 / 3, "33.3333"), (0.00004, "0.004 %"))),
     *(("protection", {"protection": number}, text) for number, text in (
         (1.0, "1"), (0.25, "0.25"), (1.125, "1.125"), (2 / 3, "0.666667"))),
     *((name, {name: number}, str(number)) for name, number in (
@@ -127,7 +127,8 @@ def test_a_number_is_taken_up_to_its_ends_and_not_beyond(name: str) -> None:
     low, high, step = NUMBERS[name]
     asked = questionnaire()
     for number, fits in ((low, True), (high, True), (low - step, False), (high + step, False)):
-        filled = Filled(sent(asked) | {name: f"{number:.15g}" if abs(number) < 1e6 else f"{number:.0f}"})
+        sign = " %" if name == "response" and number < 1 else ""
+        filled = Filled(sent(asked) | {name: (f"{number:.15g}" if abs(number) < 1e6 else f"{number:.0f}") + sign})
         found = changed(asked, filled)
         assert (name not in filled.faults) is fits, number
         item = found.item(name.split(".")[1]) if name.startswith("q.") else found

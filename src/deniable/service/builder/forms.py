@@ -24,10 +24,16 @@ from deniable.service.questionnaire.document import (
     Translated,
 )
 from deniable.service.questionnaire.kinds import LISTED
+from deniable.service.texts.languages import tag_of
 
 __all__ = ["Filled", "changed", "done", "fields_of", "language_fields", "translated"]
 
 _MOST_PEOPLE = 10**9
+_PERCENT = "%\u066a\uff05"
+_FEW = 0.01
+"""Below this response its sign is written: without it, it may be meant as a part of 1."""
+_LETTERS = 3
+"""Letters with which the tag of a language begins, at most."""
 _LONGEST = {"title": 200, "who": 200, "why": 1000, "text": 10_000, "unit": 40, "low_end": 100, "high_end": 100}
 _FLAGS = {
     "yes-no": ("skip",),
@@ -129,7 +135,7 @@ def changed(asked: Questionnaire, filled: Filled) -> Questionnaire:
         days=days if days is not None else asked.days,
         windows=windows if windows is not None else asked.windows,
         people=filled.number("people", asked.people, 1, _MOST_PEOPLE, whole=True),
-        response=filled.number("response", asked.response, 0.01, 100, percent=True),
+        response=_response(asked, filled),
         protection=protection if protection is not None else asked.protection,
         public=filled.flag("public") if "title" in filled.fields else asked.public,
         questions=tuple(_question(item, filled) for item in asked.questions),
@@ -145,10 +151,31 @@ def _day(text: str) -> date | None:
         return None
 
 
+def _response(asked: Questionnaire, filled: Filled) -> float | None:
+    """How many of 100 answer, with or without a sign. One that is below 1 without it may be meant as a part of 1."""
+    given = filled.fields.get("response", filled.shown["response"]).strip()
+    if given in ("", filled.shown["response"]):
+        return asked.response if given else None
+    plain = given.rstrip(_PERCENT).rstrip() or given
+    signless = replace(filled, fields={**filled.fields, "response": plain})
+    found: float | None = signless.number("response", asked.response, 0.01, 100, percent=True)
+    if plain == given and "response" not in filled.faults and found is not None and found < _FEW:
+        filled.wrong("response", "fault.part", a=10_000 * found, b=100 * found)
+        return asked.response
+    return found
+
+
+def _tagged(text: str) -> str | None:
+    """The tag of a language by its name or tag; None if it is neither: tags begin with two or three letters."""
+    tag = tag_of(text)
+    return tag if TAG.fullmatch(tag) and len(tag.partition("-")[0]) <= _LETTERS else None
+
+
 def _language(asked: Questionnaire, filled: Filled) -> str:
-    tag = filled.text("language", asked.language, 40)
-    if not TAG.fullmatch(tag):
-        filled.wrong("language", "fault.tag", text=tag)
+    given = filled.text("language", asked.language, 40)
+    tag = given if given == asked.language else _tagged(given)
+    if tag is None:
+        filled.wrong("language", "fault.tag", text=given)
         return asked.language
     if tag in asked.translations:
         filled.wrong("language", "fault.language", language=tag)
@@ -206,7 +233,7 @@ def _group(group: Group, filled: Filled) -> Group:
     lines = filled.lines(f"{where}.shares", shown, LIMITS["values"])
     if lines == shown and len(shown) in (0, len(values)):  # nobody touched them
         return replace(group, title=filled.text(f"{where}.title", group.title, 200), values=values)
-    shares = [read_number(line) for line in lines]
+    shares = [read_number(line.rstrip(_PERCENT).rstrip()) for line in lines]
     right = all(isinstance(share, float) and 0 < share <= 100 for share in shares) and len(shares) in (0, len(values))
     if not right:
         filled.wrong(f"{where}.shares", "fault.shares")
@@ -223,8 +250,13 @@ def _group(group: Group, filled: Filled) -> Group:
 
 
 def done(asked: Questionnaire, what: str, filled: Filled) -> tuple[Questionnaire, str]:
-    """The questionnaire after a button of the form, and the place of the page to go to."""
+    """The questionnaire after a button of the form, and the place of the page to go to.
+
+    A language that was written and not added is added by every button.
+    """
     verb, _, name = what.partition(":")
+    if verb and verb != "language" and filled.fields.get("tag", "").strip():
+        asked, _ = _add_language(asked, filled)
     items, groups = list(asked.questions), list(asked.groups)
     if verb == "add" and name in KINDS and len(items) < LIMITS["questions"]:
         new = Item(name=_free("q", [item.name for item in items]), kind=name)
@@ -263,9 +295,10 @@ def _free(start: str, names: Sequence[str]) -> str:
 
 
 def _add_language(asked: Questionnaire, filled: Filled) -> tuple[Questionnaire, str]:
-    tag = filled.fields.get("tag", "").strip()
-    if not TAG.fullmatch(tag):
-        filled.wrong("tag", "fault.tag", text=tag[:40])
+    given = filled.fields.get("tag", "").strip()
+    tag = _tagged(given)
+    if tag is None:
+        filled.wrong("tag", "fault.tag", text=given[:40])
     elif tag == asked.language or tag in asked.translations:
         filled.wrong("tag", "fault.language", language=tag)
     elif len(asked.translations) >= LIMITS["languages"]:
@@ -285,6 +318,7 @@ def fields_of(asked: Questionnaire) -> dict[str, str]:
     }
     found["people"] = "" if asked.people is None else str(asked.people)
     found["response"] = "" if asked.response is None else f"{100 * asked.response:.6g}"
+    found["response"] += " %" if asked.response is not None and asked.response < _FEW else ""
     found["protection"] = f"{asked.protection:g}"
     for item in asked.questions:
         where = f"q.{item.name}"

@@ -33,7 +33,7 @@ from deniable.service.questionnaire.document import KINDS, Questionnaire, dumped
 from deniable.service.questionnaire.imports import imported
 from deniable.service.questionnaire.kinds import can_join, can_skip
 from deniable.service.questionnaire.opening import task_of
-from deniable.service.questionnaire.outlook import Crossed, Outlook, level_of, outlook, sure
+from deniable.service.questionnaire.outlook import OFFERED, Crossed, Outlook, outlook
 from deniable.service.release import Window
 from deniable.service.results.public import charts_of
 from deniable.service.results.view import views
@@ -48,8 +48,6 @@ __all__ = ["ROWS"]
 
 _FIELDS = 4000
 """Fields of a form, at most."""
-_LEVELS = ("0.25", "0.5", "1", "2")
-"""The protections that the page offers."""
 _YEAR = timedelta(365)
 
 _KEPT = {200: "application/json", 303: html, 422: html}
@@ -85,6 +83,11 @@ async def _draft(collector: Collector, request: Request) -> tuple[DraftRow, Ques
 
 async def _kept(collector: Collector, row: DraftRow) -> bool:
     return await asyncio.to_thread(collector.store.put_draft, row)
+
+
+def _fixed(request: Request, row: DraftRow) -> bool:
+    """Whether nothing can be written: it is open, or whoever looks may only read."""
+    return row.task is not None or not KEY_ROLES[request.state.key.role].includes(Role.ADMINISTRATOR)
 
 
 def _refuse_opened(row: DraftRow, say: Texts) -> None:
@@ -162,7 +165,7 @@ async def _shown(
 ) -> Response:
     say = _say(request)
     wrong = faults or {}
-    levels = {e: _level(float(e), say) for e in dict.fromkeys((*_LEVELS, f"{asked.protection:g}"))}
+    levels = {f"{epsilon:g}": telling.level(epsilon, say) for epsilon in sorted({*OFFERED, asked.protection})}
     shown = forms.fields_of(asked) | {name: text for name, text in (fields or {}).items() if name in wrong or crossed}
     missing = [(fault.where, telling.in_words(fault, say)) for fault in problems(asked)] if not wrong else []
     return _page(
@@ -170,6 +173,7 @@ async def _shown(
         "questionnaire.html",
         status,
         row=row,
+        fixed=_fixed(request, row),
         asked=asked,
         fields=shown,
         faults={name: telling.in_words(fault, say) for name, fault in wrong.items()},
@@ -184,11 +188,6 @@ async def _shown(
         step="edit",
         texts=say.page(["edit.saved", "edit.saving", "edit.unsaved", "edit.crossed"]),
     )
-
-
-def _level(epsilon: float, say: Texts) -> str:
-    percent = say.language.share(100 * sure(epsilon))
-    return say("edit.level", level=say(f"level.{level_of(epsilon)}"), percent=percent)
 
 
 @ROWS.form("/q/{id}", "Save a draft.", answers=_KEPT)
@@ -296,6 +295,7 @@ def _language(
         "translation.html",
         status,
         row=row,
+        fixed=_fixed(request, row),
         asked=asked,
         tag=tag,
         way=direction_of(tag),

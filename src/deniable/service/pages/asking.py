@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable.service.results.view import rated
 from deniable.service.tasks import own_none
 from deniable.service.texts.catalogue import Texts, texts
 from deniable_client.domains import Domain
@@ -62,8 +63,6 @@ class ChoiceForm:
     """The answer that means none, if it is one of the choices; it is offered first."""
     counted: str = ""
     """What no answer is counted as, in words."""
-    ends: tuple[str, str] = ("", "")
-    """What the first and the last answer of a rating mean, if that is said."""
 
     @property
     def buttons(self) -> bool:
@@ -146,7 +145,7 @@ def asked(task: Task, tag: str = "en") -> tuple[QuestionForm, ...]:
 def _asked(question: Question, words: Mapping[str, Any], reports: int, t: Texts) -> QuestionForm:
     found = question.explanation
     design, domain = found.design, found.design.domain
-    labels = tuple(words.get("labels") or ())
+    labels = rated(question, tuple(words.get("labels") or ()), words.get("ends")) or ()
     protected = getattr(design.kernel, "protected", ())
     common: dict[str, Any] = {
         "name": question.name,
@@ -162,7 +161,6 @@ def _asked(question: Question, words: Mapping[str, Any], reports: int, t: Texts)
         "harmless": tuple(_in_words(part, question, labels, t) for part in found.harmless),
         "counted": _counted(question, labels, t),
         "unit": words.get("unit") or "",
-        "ends": tuple(words.get("ends") or ("", "")),
     }
     if question.together:
         return QuestionForm(**common, kind="together", parts=_together(question, words["together"], t))
@@ -200,11 +198,9 @@ def _together(question: Question, words: Sequence[Mapping[str, Any]], t: Texts) 
             counted = t("question.counted.together")
         else:
             counted = t("question.counted" if none is not None else "question.counted.as", answer=labels[number])
-        choices = _first(none, [Choice(i, label) for i, label in enumerate(labels)])
-        ends = tuple(own.get("ends") or ("", ""))
-        found.append(
-            ChoiceForm(name=one.name, text=own["text"], choices=choices, none=none, counted=counted, ends=ends)
-        )
+        named = rated(one, tuple(labels), own.get("ends"))
+        choices = _first(none, [Choice(i, label) for i, label in enumerate(named or ())])
+        found.append(ChoiceForm(name=one.name, text=own["text"], choices=choices, none=none, counted=counted))
     return tuple(found)
 
 

@@ -30,7 +30,7 @@ from deniable.service.pages.signin import Pages, form_of
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
 from deniable.service.results.joint import asks, by_question
 from deniable.service.results.public import charts_of, crossed_of
-from deniable.service.results.reading import TARGETS, check_target, estimated, group_name, published
+from deniable.service.results.reading import TARGETS, check_target, estimated, group_names, published
 from deniable.service.results.view import views
 from deniable.service.results.words import software
 from deniable.service.store.contract import Store
@@ -129,7 +129,11 @@ async def task(collector: Collector, request: Request) -> Response:
         "doubled": rejected.get("other-body", 0),
         "compared": [(q.text, await asyncio.to_thread(compared, q, apart, say)) for q in asked],
         "unit": _unit(known),
-        "silent": [(q.text, _silent(q, say)) for q in own.questions if own.version > 1 and counted_as(q)],
+        "silent": [
+            (q.text, _silent(q, say), question_of(m.name).name == FREQUENCY)
+            for q, m in zip(own.questions, known.intake.mechanisms, strict=True)
+            if own.version > 1 and counted_as(q)
+        ],
         "forged": [(q.text, *_forged(m, say)) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
         "wanted": wanted,
         "needed": _needed(apart, wanted, say),
@@ -169,12 +173,10 @@ def _window(window: Window, own: Task, target: Target, last: bool, say: Texts) -
     questions, named = [], {one.name: one for one in asks(own)}
     for part in document.get("questions", ()):
         question = named[part["question"]]
+        there = part.get("groups", ())
         groups = [
-            (
-                group_name(group, say),
-                told({**part, **group, "estimate": estimated(group, question, target)}, say, least),
-            )
-            for group in part.get("groups", ())
+            (name, told({**part, **group, "estimate": estimated(group, question, target)}, say, least))
+            for name, group in zip(group_names(own, there, say), there, strict=True)
         ]
         whole = told({**part, "estimate": estimated(part, question, target)}, say, least)
         questions.append(

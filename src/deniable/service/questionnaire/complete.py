@@ -174,17 +174,20 @@ def _groups(asked: Questionnaire) -> Iterator[Fault]:
 
 
 def _translations(asked: Questionnaire) -> Iterator[Fault]:
-    """A text that is missing in another language keeps the whole from being opened: nobody reads half a survey."""
+    """A text that is missing in another language keeps the whole from being opened: nobody reads half a survey.
+
+    One that is missing in the first language is told there.
+    """
     for tag, other in asked.translations.items():
         if tag == asked.language:
             yield Fault(f"t.{tag}", "fault.language", {"language": tag})
             continue
         own = {"title": asked.title, "why": asked.why}
-        lacking = {name: text for name, text in own.items() if not getattr(other, name)}
+        lacking = {name: text for name, text in own.items() if text and not getattr(other, name)}
         lacking |= {
             f"q.{item.name}": item.text
             for item in asked.questions
-            if not _whole(item, other.questions.get(item.name, {}))
+            if item.text and not _whole(item, other.questions.get(item.name, {}))
         }
         for group in asked.groups:
             told = other.groups.get(group.name, {})
@@ -194,14 +197,14 @@ def _translations(asked: Questionnaire) -> Iterator[Fault]:
         if not all(words.values()):
             lacking["words"] = ", ".join(words_of(asked, asked.language).values())
         for name, text in lacking.items():
-            yield Fault(f"t.{tag}.{name}", "fault.translation", {"language": name_of(tag), "text": text or "…"})
+            yield Fault(f"t.{tag}.{name}", "fault.translation", {"language": name_of(tag), "text": text})
         if not lacking:
             yield from _alike(asked, tag, words)
 
 
 def _alike(asked: Questionnaire, tag: str, words: Any) -> Iterator[Fault]:
     for item in asked.questions:
-        options = asked.translations[tag].questions[item.name].get("options")
+        options = asked.translations[tag].questions.get(item.name, {}).get("options")
         wrong = labels_fault(labels) if (labels := labels_of(item, words, options)) else ""
         if wrong:
             yield Fault(f"t.{tag}.q.{item.name}", "fault.labels", {"why": wrong})

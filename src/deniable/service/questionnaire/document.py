@@ -161,7 +161,7 @@ def read(source: str | bytes | Mapping[str, Any]) -> Questionnaire:
     known = ("questionnaire", *(each.name for each in fields(Questionnaire)))
     _allowed(document, known, "a questionnaire")
     if document.get("questionnaire") != VERSION:
-        hint = 'It begins with "questionnaire": 1; `deniable questionnaire import` takes other tools\' files.'
+        hint = 'It begins with "questionnaire": 1; `deniable task questionnaire` takes other tools\' files.'
         raise FormatError(f"this is no questionnaire of version {VERSION}.", hint)
     listed = _list(document.get("questions", []), "questions", LIMITS["questions"])
     items = tuple(_item(each, f"q{number}", f"questions[{number}]") for number, each in enumerate(listed, start=1))

@@ -12,7 +12,7 @@ from deniable.errors import ParameterError, require
 from deniable.plan.survey import survey
 from deniable.service.access.identity import Identity
 from deniable.service.questionnaire.complete import problems
-from deniable.service.questionnaire.document import LEAST_PROTECTION, Group, Item, Questionnaire, Translated
+from deniable.service.questionnaire.document import Group, Item, Questionnaire, Translated
 from deniable.service.questionnaire.kinds import described, labels_of, words_of
 from deniable.service.questionnaire.outlook import Outlook, outlook
 from deniable.service.tasks import Asked, Terms, new_task
@@ -44,7 +44,7 @@ def task_of(
     made = outlook(asked) if found is None else found
     windows, protection = made.ways_out["windows"], made.ways_out["protection"]
     ways = [f"in {windows:.0f} window{'s' * (windows > 1)}"] if windows >= 1 else []
-    ways += [f"with protection {protection:g} or less"] if protection >= LEAST_PROTECTION else []
+    ways += [f"with protection {protection:g} or less"] if protection else []
     hint = f"Ask {', or '.join(ways)}." if ways else "Choose a smaller number for protection, and fewer windows."
     cost = f"epsilon {made.cost:g} of each person, in {asked.windows} windows"
     require(

@@ -13,11 +13,11 @@ from itertools import combinations
 from typing import Any
 
 from deniable.plan.survey import Survey, survey
-from deniable.service.questionnaire.document import LEAST_PROTECTION, Item, Questionnaire
+from deniable.service.questionnaire.document import Item, Questionnaire
 from deniable.service.questionnaire.kinds import cost, described, relevant, words_of
 from deniable.service.tasks import DEVICE_YEAR
 
-__all__ = ["GRADES", "Crossed", "Known", "Outlook", "level_of", "noncentrality", "outlook", "sure"]
+__all__ = ["GRADES", "OFFERED", "Crossed", "Known", "Outlook", "level_of", "noncentrality", "outlook", "sure"]
 
 Z = 1.96
 CAUTION = 0.7
@@ -29,8 +29,8 @@ GRADES = {"good": 0.5, "usable": 1.0, "coarse": 2.0, "vain": math.inf}
 """Words for the error relative to what is of use, up to these (Q8)."""
 _LEVELS = (0.28, 0.70, 1.09, 2.19, 4.05, math.inf)
 """Up to which epsilon each of the six words for protection holds."""
-_EPSILON_MOST = 2.0
-"""The weakest protection that is ever suggested."""
+OFFERED = (0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+"""The protections that pages offer, and that are suggested: what cannot be chosen would not help."""
 _FAR = 10**10
 _TICKS = 5
 """More answers than these are not suggested as the most that people may tick."""
@@ -173,10 +173,14 @@ class Outlook:
 
     @property
     def ways_out(self) -> Mapping[str, float]:
-        """What would fit: the protection of a report for as many windows, or so many windows with this protection."""
+        """What would fit: the protection of a report for as many windows, or so many windows with this protection.
+
+        0 where none of those that are offered fits.
+        """
         times = 1 + self.later
         windows = math.floor(DEVICE_YEAR / (times * self.asked.protection) + 1e-9)
-        return {"protection": math.floor(1000 * DEVICE_YEAR / (times * self.asked.windows)) / 1000, "windows": windows}
+        fitting = [epsilon for epsilon in OFFERED if _fits(times * self.asked.windows * epsilon)]
+        return {"protection": max(fitting, default=0.0), "windows": windows}
 
     @property
     def then(self) -> Mapping[str, tuple[int, Known]]:
@@ -186,7 +190,7 @@ class Outlook:
         """
         asked, people = self.asked, self.asked.people or 1
         fewer = people // asked.windows
-        more = _bare(replace(asked, protection=max(LEAST_PROTECTION, self.ways_out["protection"])))
+        more = self._with(self.ways_out["protection"] or OFFERED[0])
         each = _bare(replace(asked, windows=1, people=max(1, fewer)))
         return {"windows": (people, self.worst), "protection": (people, more.worst), "apart": (fewer, each.worst)}
 
@@ -216,12 +220,9 @@ class Outlook:
 
     @cached_property
     def people_needed(self) -> int:
-        """Answers in a window with which every question is usable, and every table."""
-        if self.crossed:
-            worst = max((each.half / each.relevant) ** 2 for each in (*self.known, *self.crossed))
-            return math.ceil(self.answers * worst - 1e-9)
-        found = {each.question: each.relevant for each in self.known}
-        return math.ceil(sum(c * (Z / found[name]) ** 2 for name, c in self.costs.items()) - 1e-9)
+        """Answers in a window with which every question is usable, and every table, dealt as they are."""
+        worst = max((each.half / each.relevant) ** 2 for each in (*self.known, *self.crossed))
+        return math.ceil(self.answers * worst - 1e-9)
 
     @cached_property
     def noise_free(self) -> float:
@@ -233,21 +234,16 @@ class Outlook:
 
     @property
     def protection_needed(self) -> float | None:
-        """The epsilon with which every question is usable, at most 2 and at most what fits; None if there is none."""
-        most = min(_EPSILON_MOST, DEVICE_YEAR / self.asked.windows)
-        if self.noise_free > self.worst.relevant or most <= self.asked.protection:
+        """The least of what is offered with which all is usable, at most what fits; None if there is none."""
+        if self.noise_free > self.worst.relevant:
             return None
-        low, high = self.asked.protection, most
+        most = DEVICE_YEAR / self.asked.windows
+        weaker = [epsilon for epsilon in OFFERED if self.asked.protection < epsilon <= most]
+        return next((epsilon for epsilon in weaker if self._with(epsilon).grade in ("good", "usable")), None)
 
-        def usable(epsilon: float) -> bool:
-            return _bare(replace(self.asked, protection=epsilon)).grade in ("good", "usable")
-
-        if not usable(high):
-            return None
-        while high - low > 0.005:
-            middle = (low + high) / 2
-            low, high = (low, middle) if usable(middle) else (middle, high)
-        return math.ceil(100 * high) / 100
+    def _with(self, epsilon: float) -> Outlook:
+        """The same with another protection of each report."""
+        return _bare(replace(self.asked, protection=epsilon))
 
     @property
     def fewer(self) -> tuple[str, ...]:

@@ -6,18 +6,21 @@ import math
 from typing import Any
 
 from deniable.service.questionnaire.complete import Fault, cautions
-from deniable.service.questionnaire.document import LEAST_PROTECTION, Item
+from deniable.service.questionnaire.document import Item
 from deniable.service.questionnaire.outlook import Known, Outlook, level_of, sure
 from deniable.service.tasks import DEVICE_YEAR
 from deniable.service.texts.catalogue import Texts, texts
 from deniable.service.texts.languages import direction_of
 
-__all__ = ["half", "in_words", "lines", "ways"]
+__all__ = ["half", "in_words", "level", "lines", "ways"]
 
 
 def in_words(fault: Fault, say: Texts | None = None) -> str:
-    """A fault or a caution as a sentence."""
-    return (say or texts("build", "en"))(fault.id, **fault.values)
+    """A fault or a caution as a sentence; from right to left, what somebody wrote stands by itself in it."""
+    say = say or texts("build", "en")
+    right = say.language.direction == "rtl"
+    values = {n: f"\u2068{v}\u2069" if right and isinstance(v, str) else v for n, v in fault.values.items()}
+    return say(fault.id, **values)
 
 
 def _isolated(text: str, tag: str, say: Texts) -> str:
@@ -30,6 +33,12 @@ def half(known: Known, item: Item, say: Texts) -> str:
     if item.kind == "number":
         return f"{say.language.number(rounded_up(known.half))} {item.unit}"
     return say("out.points", points=100 * known.rounded)
+
+
+def level(epsilon: float, say: Texts) -> str:
+    """A protection as the form of a draft offers it."""
+    percent = say.language.share(100 * sure(epsilon))
+    return say("edit.level", level=say(f"level.{level_of(epsilon)}"), percent=percent)
 
 
 def _about(known: Known, item: Item, say: Texts) -> str:
@@ -131,8 +140,8 @@ def ways(found: Outlook, say: Texts) -> list[str]:
         near = {name: half(known, asked.item(known.question), say) for name, (_, known) in then.items()}
         times = int(out["windows"])
         told += [say("out.way.windows", count=times, n=times, half=near["windows"])] if times >= 1 else []
-        if out["protection"] >= LEAST_PROTECTION:
-            told.append(say("out.way.protection", epsilon=out["protection"], half=near["protection"]))
+        if out["protection"]:
+            told.append(say("out.way.protection", level=level(out["protection"], say), half=near["protection"]))
         if asked.windows > 1 and then["apart"][0] >= 1 and asked.protection <= DEVICE_YEAR:
             told.append(say("out.way.apart", people=then["apart"][0], half=near["apart"]))
         return told
@@ -142,6 +151,8 @@ def ways(found: Outlook, say: Texts) -> list[str]:
             values = {**values, "names": [asked.item(each).text for each in values["names"]]}
         elif name == "windows":
             values = {}
+        elif name == "protection":
+            values = {"level": level(values["epsilon"], say)}
         told.append(say(f"out.try.{name}", **values))
     if found.grade == "vain" and found.noise_free > found.worst.relevant:
         item = asked.item(found.worst.question)

@@ -141,9 +141,11 @@ def charts_of(task: Task, view: QuestionView, shown: Sequence[QuestionView], t: 
     parts: dict[str, Any] = {"view": view, "sentences": words.sentences(view, t), "trend": [], "rows": [], "tables": []}
     parts |= {
         "number": t.language.number,
+        "day": t.language.date,
         "gaps": [words.gap(m, task, t) for m in view.moments if not m.cells],
         "groups": [],
         "pairs": [],
+        "silent": words.silent(view, t),
     }
     if view.last is None:
         return parts
@@ -231,7 +233,8 @@ def _certified(made: Mapping[str, Any], t: Texts) -> dict[str, Any]:
     if made["ratio"] is not None:
         top, bottom = map(int, made["ratio"].split("/"))
         sure = t.language.share(-(-1000 * top // (top + bottom)) / 10, 1)
-    return {**made, "text": made["asked"], "reports": t.language.number(made["reports"]), "sure": sure}
+    told = {"mechanism": words.mechanism(made["mechanism"], t), "epsilon": t.language.number(made["epsilon"], 6)}
+    return {**made, **told, "text": made["asked"], "reports": t.language.number(made["reports"]), "sure": sure}
 
 
 def _forged(known: Known, t: Texts) -> str:

@@ -15,16 +15,16 @@ from deniable.mechanisms.registry import from_design
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 from deniable.service.release import LEVEL, PUBLISHED, Window, tally_in
-from deniable.service.texts.catalogue import Texts
+from deniable.service.texts.catalogue import Texts, texts
 from deniable_client.questions import Single
-from deniable_client.task import Question
+from deniable_client.task import NOT_TOLD, Question, Task
 
 __all__ = [
     "TARGETS",
     "check_target",
     "estimate_in",
     "estimated",
-    "group_name",
+    "group_names",
     "published",
     "shown_of",
     "strata_of",
@@ -33,6 +33,8 @@ __all__ = [
 TARGETS: tuple[Target, ...] = get_args(Target)
 """What intervals may be for; pages and tables are for the population unless they are told otherwise."""
 Labels = tuple[str, ...] | None
+_FEW = 4
+"""Values that are named where the rest of a grouping is told about together."""
 
 
 def check_target(given: str) -> Target:
@@ -98,12 +100,34 @@ def strata_of(group: Mapping[str, Any]) -> str:
     return group.get("name") or "; ".join(", ".join(strata.values()) for strata in group["strata"])
 
 
-def group_name(group: Mapping[str, Any], say: Texts) -> str:
-    """The same in the language of a page: of its words those that are not the collector's."""
-    whole = {"all others": "others.all", "all": "others.every"}
-    return "; ".join(say(whole[part]) if part in whole else _some(part, say) for part in strata_of(group).split("; "))
+def group_names(task: Task, told: Sequence[Mapping[str, Any]], say: Texts) -> list[str]:
+    """The groups of a part in the language of a page, and in its author's words for it.
+
+    What is left of one grouping is named by what it has, if that is little: a group is not lost among "all others".
+    """
+    shown = _values(task, say.language.tag)
+    named = [[tuple(strata.items()) for strata in group["strata"]] for group in told]
+    every = {name for names in named for name in names}
+
+    def spelled(name: tuple[tuple[str, str], ...]) -> str:
+        said = [shown[stratum][value] for stratum, value in name]
+        others = any(len(other) > len(name) and other[: len(name)] == name for other in every)
+        if name or not others:
+            return ", ".join([*said, say("others.some")] if others else said) or say("others.every")
+        ((stratum, values),) = list(shown.items())[:1]
+        left = [words for value, words in values.items() if ((stratum, value),) not in every]
+        return "; ".join(left) if len(shown) == 1 and len(left) <= _FEW else say("others.all")
+
+    return ["; ".join(map(spelled, names)) for names in named]
 
 
-def _some(part: str, say: Texts) -> str:
-    known, joint, last = part.rpartition(", ")
-    return f"{known}{joint}{say('others.some')}" if joint and last == "others" else part
+def _values(task: Task, tag: str) -> dict[str, dict[str, str]]:
+    """The values of each grouping in the words of a language."""
+    own = (task.translations.get(tag) or {}).get("strata") or []
+    found = {}
+    for i, (name, values) in enumerate(task.strata.items()):
+        rest = [value for value in values if value != NOT_TOLD]
+        found[name] = dict(zip(rest, own[i]["values"] if own else rest, strict=True))
+        if NOT_TOLD in values:
+            found[name][NOT_TOLD] = texts("answer", tag)("question.skip")
+    return found

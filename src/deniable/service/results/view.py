@@ -20,12 +20,12 @@ from deniable.mechanisms.entry import DIRECTION
 from deniable.run.questions import question_of
 from deniable.service.release import LEVEL, OPEN, PUBLISHED, Window
 from deniable.service.results.joint import asks, by_question
-from deniable.service.results.reading import estimate_in, estimated, group_name
+from deniable.service.results.reading import estimate_in, estimated, group_names
 from deniable.service.texts.catalogue import Texts, texts
 from deniable_client.questions import Single
 from deniable_client.task import Question, Task
 
-__all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "views"]
+__all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "rated", "views"]
 
 _ALPHA = 0.05
 _MOST_GROUPS = 24
@@ -86,14 +86,14 @@ class Wording:
         own: Mapping[str, Any] | None = task.translations.get(tag)
         asked = asks(task)
         if own is None:
-            said, labels = tuple(q.text for q in asked), tuple(_rated(q, q.labels, q.ends) for q in asked)
+            said, labels = tuple(q.text for q in asked), tuple(rated(q, q.labels, q.ends) for q in asked)
             return cls(task.subject, task.purpose, said, labels, tuple(q.unit for q in asked))
         by_name: dict[str, Mapping[str, Any]] = {}
         for part, each in zip(task.questions, own["questions"], strict=True):
             by_name |= dict(zip([one.name for one in part.together] or [part.name], each, strict=True))
         told = [by_name[q.name] for q in asked]
         labels = tuple(
-            _rated(q, tuple(each["labels"]) if "labels" in each else q.labels, each.get("ends", q.ends))
+            rated(q, tuple(each["labels"]) if "labels" in each else q.labels, each.get("ends", q.ends))
             for each, q in zip(told, asked, strict=True)
         )
         units = tuple(each.get("unit") for each in told)
@@ -107,7 +107,7 @@ def _points(question: Question | Single) -> list[int]:
     return [i for i, label in enumerate(question.labels) if label != question.none]
 
 
-def _rated(
+def rated(
     question: Question | Single, labels: tuple[str, ...] | None, ends: Sequence[str] | None
 ) -> tuple[str, ...] | None:
     """The labels of a question; of a rating with what its first and its last point mean."""
@@ -235,7 +235,9 @@ def _view(
     if base["circular"]:
         return QuestionView(**base, several=False, moments=moments)
     base["several"] = _several(part, question)
-    groups = tuple(_group(group, question, target, say) for group in part.get("groups", ()))
+    there = part.get("groups", ())
+    named = list(zip(group_names(task, there, say), there, strict=True))
+    groups = tuple(_group(name, group, question, target) for name, group in named)
     return QuestionView(
         **base,
         moments=moments,
@@ -244,7 +246,7 @@ def _view(
         close=_close(part, question) if not numbers else (),
         **_mean_rating(part, question, labels, last["target"]),
         **_middle(part, question, labels, last["target"]),
-        **_compared(part, question, say),
+        **_compared(named, question),
     )
 
 
@@ -273,12 +275,12 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _group(group: Mapping[str, Any], question: Question | Single, target: Target, say: Texts) -> GroupView | None:
+def _group(name: str, group: Mapping[str, Any], question: Question | Single, target: Target) -> GroupView | None:
     told = estimated(group, question, target)
     if told is None:
         return None
     joined = len(group["strata"]) > 1 or any(not strata for strata in group["strata"])
-    return GroupView(group_name(group, say), group["reports"], _cells(told), joined)
+    return GroupView(name, group["reports"], _cells(told), joined)
 
 
 def _trend(question: Question | Single, known: Sequence[tuple[Window, Mapping[str, Any] | None]]) -> Trend | None:
@@ -299,14 +301,13 @@ def _several(part: Mapping[str, Any], question: Question | Single) -> bool:
         return False
 
 
-def _compared(part: Mapping[str, Any], question: Question | Single, say: Texts) -> dict[str, Any]:
+def _compared(named: Sequence[tuple[str, Mapping[str, Any]]], question: Question | Single) -> dict[str, Any]:
     """One test that all groups are the same, then each two of them."""
-    there = [group for group in part.get("groups", ()) if group.get("estimate")]
-    named = [(group_name(group, say), group) for group in there[:_MOST_GROUPS]]
-    if len(named) < 2:
+    there = [(name, group) for name, group in named if group.get("estimate")][:_MOST_GROUPS]
+    if len(there) < 2:
         return {}
     try:
-        found = [(name, estimate_in(group, question)) for name, group in named]
+        found = [(name, estimate_in(group, question)) for name, group in there]
         whole = equality([estimate for _, estimate in found])
         pairs = list(combinations(found, 2))
         compared = [(a, b, one.compare(two), float(len(pairs))) for (a, one), (b, two) in pairs]

@@ -12,12 +12,14 @@ from markupsafe import Markup
 
 from deniable.service.results.joint import Crossing
 from deniable.service.results.view import Cell, Moment, QuestionView, clear
-from deniable.service.texts.catalogue import Texts, bdi
+from deniable.service.tasks import own_none
+from deniable.service.texts.catalogue import Texts, area, bdi
+from deniable_client.questions import Single
 from deniable_client.task import Task
 
 __all__ = [
-    "chance", "citation", "crossed", "gap", "group_claim", "method", "number", "sentences", "shown", "software",
-    "trend_claim",
+    "chance", "citation", "crossed", "gap", "group_claim", "mechanism", "method", "number", "sentences", "shown",
+    "silent", "software", "trend_claim",
 ]  # fmt: skip
 
 _RARE = 0.005
@@ -32,8 +34,9 @@ def software() -> str:
 
 
 def chance(pvalue: float, t: Texts) -> str:
-    """A p-value with its sign, three digits after the comma at most."""
-    return f"< {t.language.number(0.001)}" if pvalue < 0.001 else f"= {t.language.number(pvalue, 3)}"
+    """A p-value with its sign, three digits after the comma at most; on one line, so that it is read one way."""
+    sign, value = ("<", 0.001) if pvalue < 0.001 else ("=", pvalue)
+    return f"{sign}\u00a0{t.language.number(value, 3)}"
 
 
 def number(view: QuestionView, value: float | None, t: Texts, digits: int = 1) -> str:
@@ -76,6 +79,28 @@ def sentences(view: QuestionView, t: Texts) -> list[Markup]:
     if view.close and len(view.close) <= _ANSWERS:
         return [t.html("say.close", answers=[bdi(view.labels[i]) for i in view.close])]
     return []
+
+
+def silent(view: QuestionView, t: Texts) -> Markup | str:
+    """What those who give no answer are counted as, where it is what others answer, too: they are in all estimates."""
+    id, answer = _silent(view, t)
+    return t.html(id, **({"answer": bdi(answer)} if answer else {})) if id else ""
+
+
+def _silent(view: QuestionView, t: Texts) -> tuple[str, str]:
+    """The id of the sentence, and the answer that is in it; nothing of questions that are asked together."""
+    question = view.question
+    if isinstance(question, Single) or own_none(question) is not None:
+        return "", ""
+    none, labels = question.none, question.labels or ()
+    if none is None:
+        return "say.silent.random", ""
+    if none == []:
+        return ("say.silent.none", "") if "ticks" in question.design["domain"] else ("", "")
+    if isinstance(none, (int, float)) and not labels:
+        return "say.silent", t.language.number(none) + (f" {view.unit}" if view.unit else "")
+    others = none in labels and question.kind not in ("rating", "ordered")  # there it is none of the points
+    return ("say.silent", (view.labels or labels)[labels.index(none)]) if others else ("", "")
 
 
 def _rating(view: QuestionView, mean: float, t: Texts) -> str:
@@ -138,17 +163,14 @@ def trend_claim(view: QuestionView, t: Texts, tests: int) -> list[Markup]:
         unit = 1.0 if view.numbers else 100.0
         parts: dict[str, Any] = {"first": number(view, first.cells[i].value, t, 0)}
         parts["last"] = number(view, last.cells[i].value, t, 0)
-        parts["change"] = _signed(unit * float(change.value[i]), t)
-        parts |= {"low": _signed(unit * float(ends.low[i]), t), "high": _signed(unit * float(ends.high[i]), t)}
+        parts["change"] = t.language.signed(unit * float(change.value[i]))
+        parts |= {"low": t.language.signed(unit * float(ends.low[i]))}
+        parts |= {"high": t.language.signed(unit * float(ends.high[i]))}
         if view.numbers:
             told.append(t.html("trend.mean", **parts))
         else:
             told.append(t.html("trend.change", answer=bdi(view.labels[i]), **parts))
     return told
-
-
-def _signed(value: float, t: Texts) -> str:
-    return ("+" if value > 0 else "") + t.language.number(value, 1)
 
 
 def group_claim(view: QuestionView, t: Texts) -> list[Markup]:
@@ -226,8 +248,12 @@ def method(
         same = known["mechanism"], known["epsilon"], _ratio_text(known, t)
         alike.setdefault(same, []).append(t("method.quoted", question=known["asked"]))
     for (name, epsilon, ratio), quoted in alike.items():
-        own = {"mechanism": name, "epsilon": epsilon, "ratio": ratio}
+        own = {"mechanism": mechanism(name, t), "epsilon": epsilon, "ratio": ratio}
         said.append(t("method.mixed", questions=quoted, **own))
+    for view in found:
+        id, answer = _silent(view, t)
+        head = f"{t('method.quoted', question=view.text)} – " if len(found) > 1 else ""
+        said += [head + t(id, **({"answer": answer} if answer else {}))] if id else []
     said.append(t("method.population", level=t.language.share(95)))
     said.append(t("method.batch", least=task.min_batch))
     tests = sum(view.trend is not None for view in found)
@@ -235,6 +261,12 @@ def method(
         said.append(t("method.tests", n=tests))
     said += [t("method.self"), t("method.software", version=software(), id=task.id, url=url)]
     return " ".join(said)
+
+
+def mechanism(name: str, t: Texts) -> str:
+    """The name of a mechanism as people write it who publish, with its short one; that alone if there is no other."""
+    id = f"mechanism.{name}"
+    return f"{t(id)} ({name})" if id in area("see", "en") else name
 
 
 def citation(task: Task, subject: str, t: Texts, url: str) -> str:

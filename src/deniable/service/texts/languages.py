@@ -13,7 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from deniable.errors import require
 
-__all__ = ["LANGUAGES", "Language", "direction_of", "language", "name_of", "preferred"]
+__all__ = ["LANGUAGES", "Language", "direction_of", "language", "name_of", "preferred", "tag_of"]
 
 _NARROW, _FIXED, _LEFT = "\u202f", "\u00a0", "\u200e"
 """A narrow space that does not break, a space that does not break, and the mark of what is written left to right."""
@@ -27,6 +27,8 @@ class Language:
 
     tag: str
     name: str
+    called: str
+    """Its names in the other languages, in small letters, with spaces between them."""
     plural: Callable[[float], str]
     months: str
     """Names of the months, as they stand within a day, with spaces between them."""
@@ -59,6 +61,14 @@ class Language:
         tenths = part.rstrip("0")
         sign = self.minus if value < 0 and (int(whole) or tenths) else ""
         return sign + written + (comma + tenths if tenths else "")
+
+    def signed(self, value: float, digits: int = 1) -> str:
+        """A number with its sign, also where it is above 0.
+
+        >>> language("en").signed(2.5), language("en").signed(-2.5)
+        ('+2.5', '-2.5')
+        """
+        return (self.minus.replace("-", "+") if value > 0 else "") + self.number(value, digits)
 
     def share(self, value: float, digits: int = 0) -> str:
         """A number of hundredths, with its sign."""
@@ -101,6 +111,7 @@ _ROWS = (
     Language(
         tag="en",
         name="English",
+        called="english englisch anglais inglés الإنجليزية",
         plural=_one,
         months="January February March April May June July August September October November December",
         day="{month} {day}, {year}",
@@ -111,6 +122,7 @@ _ROWS = (
     Language(
         tag="de",
         name="Deutsch",
+        called="german allemand alemán الألمانية",
         plural=_one,
         months="Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
         day="{day}. {month} {year}",
@@ -120,6 +132,7 @@ _ROWS = (
     Language(
         tag="fr",
         name="Fran\u00e7ais",
+        called="french französisch francés الفرنسية",
         plural=_french,
         months="janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
         day="{day} {month} {year}",
@@ -129,6 +142,7 @@ _ROWS = (
     Language(
         tag="es",
         name="Espa\u00f1ol",
+        called="spanish spanisch espagnol الإسبانية",
         plural=_one_many,
         months="enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
         day="{day} de {month} de {year}",
@@ -139,6 +153,7 @@ _ROWS = (
     Language(
         tag="ar",
         name="\u0627\u0644\u0639\u0631\u0628\u064a\u0629",
+        called="arabic arabisch arabe árabe العربية",
         plural=_arabic,
         months="يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر",
         day="{day} {month} {year}",
@@ -168,6 +183,17 @@ def name_of(tag: str) -> str:
     ('Deutsch', 'pt-BR')
     """
     return LANGUAGES[tag].name if tag in LANGUAGES else tag
+
+
+def tag_of(text: str) -> str:
+    """The tag that somebody means who writes the name of a language of the pages, in any of them; else the text.
+
+    >>> tag_of("Arabic"), tag_of("deutsch"), tag_of("pt-BR")
+    ('ar', 'de', 'pt-BR')
+    """
+    said = text.strip().lower()
+    found = (row.tag for row in LANGUAGES.values() if said == row.name.lower() or said in row.called.split())
+    return next(found, text.strip())
 
 
 def direction_of(tag: str) -> str:

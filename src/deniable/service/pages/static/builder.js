@@ -27,34 +27,54 @@ function mark(faults) {
 }
 
 if (form && state) {
-  let timer = 0;
-  let waiting = Promise.resolve();
+  let timer = 0; // 0: nothing was written since it was last sent
+  let waiting = Promise.resolve(true);
   const changed = /** @type {HTMLInputElement} */ (form.elements.namedItem("changed"));
 
+  /** @returns {Promise<boolean>} whether all that is written is kept */
   const save = async () => {
     tell("edit.saving");
     const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
     try {
       const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "application/json" }, redirect: "error" });
       const found = await answer.json();
-      if (found.crossed) return tell("edit.crossed");
-      if (!answer.ok) return tell("edit.unsaved");
+      if (found.crossed || !answer.ok) {
+        tell(found.crossed ? "edit.crossed" : "edit.unsaved");
+        return false;
+      }
       changed.value = found.changed;
       mark(found.faults);
       document.getElementById("lacking")?.closest("section")?.remove(); // what it says may be mended
       tell("edit.saved");
+      return Object.keys(found.faults).length === 0;
     } catch {
       tell("edit.unsaved");
+      return false;
     }
+  };
+
+  const soon = () => {
+    clearTimeout(timer);
+    timer = 0;
+    return (waiting = waiting.then(save));
   };
 
   form.addEventListener("input", (event) => {
     if (/** @type {HTMLElement} */ (event.target).id === "tag") return;
     clearTimeout(timer);
-    timer = Number(setTimeout(() => (waiting = waiting.then(save)), PAUSE));
+    timer = Number(setTimeout(soon, PAUSE));
+  });
+  // Whoever goes to another page a moment after writing goes there once it is saved; what cannot be is shown instead.
+  document.addEventListener("click", async (event) => {
+    const link = /** @type {HTMLElement} */ (event.target).closest("a[href]");
+    if (!link || !timer || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (await soon()) location.assign(/** @type {HTMLAnchorElement} */ (link).href);
+    else /** @type {HTMLElement | null} */ (document.querySelector("[aria-invalid]"))?.focus();
   });
   form.addEventListener("submit", (event) => {
     clearTimeout(timer);
+    timer = 0;
     const button = /** @type {HTMLButtonElement | null} */ (event.submitter);
     event.preventDefault(); // once what is being saved is saved, so that the two do not cross
     waiting.then(() => {

@@ -116,7 +116,8 @@ function numberOf(field, speak) {
   if (!found.length) return { wrong: input.value.trim() ? "error.digits" : "error.choose" };
   if (found.length > 1) return { wrong: "error.number", either: found };
   const [value] = found;
-  const said = Math.abs(value) < 1e15 ? speak.number(value, 15) : input.value.trim();
+  const unit = field.querySelector(".number > bdi")?.textContent ?? "";
+  const said = [Math.abs(value) < 1e15 ? speak.number(value, 15) : input.value.trim(), unit].join(" ").trim();
   return { value, said, beyond: value < Number(field.dataset.low) || value > Number(field.dataset.high) };
 }
 
