@@ -14,6 +14,7 @@ import pytest
 import deniable as dn
 from deniable.core.promise.judge import enumerated
 from deniable.core.promise.paths import implies
+from deniable.core.types import Target
 from deniable.errors import DeniableError, EnumerationError, FormatError, ParameterError, PrivacyError
 from deniable.mechanisms.common import channels_of, kept
 from deniable.mechanisms.optimal.base import Optimal
@@ -124,6 +125,25 @@ def test_means_and_functionals_have_no_bias_and_their_error() -> None:
     low, high = float(estimate.interval().low[0]), float(estimate.interval().high[0])
     assert low < estimate.value[0] < high
     assert estimate["mean"].value[0] == estimate.value[0]
+
+
+@pytest.mark.parametrize("values", [[0], [0, 1], [0, 0, 1], [0, 1, 1, 2, 3, 3, 3]], ids=len)
+def test_variances_of_what_was_asked_for_are_those_of_the_scores_that_were_sent(values: list[int]) -> None:
+    """By hand from single reports: the variance in the sample, over n - 1, divided by n; one report has none."""
+    n, functionals = len(values), np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 10.0]])
+    m = made(promise=LINE, objective="functional", functionals=functionals.tolist())
+    width = sum(field.width for field in m.fields)
+    rows = [y.to_bytes(width, "little") for y in values]
+    estimate = m.estimate(m.tally(dn.Reports.from_rows(m.design, m.fields, rows, simulated=True)))
+    sent = (m.worth.scores @ functionals.T)[values]
+    assert estimate.value == pytest.approx(sent.mean(axis=0), rel=1e-12)
+    off = sent - sent.mean(axis=0)
+    by_hand = off.T @ off / (n * max(n - 1, 1))
+    targets: tuple[Target, ...] = ("reporters", "population")
+    for target in targets:
+        assert np.allclose(estimate.covariance(target), by_hand, rtol=1e-12, atol=1e-15)
+        assert estimate.variance(target) == pytest.approx(np.diag(by_hand), rel=1e-12)
+    assert (estimate.variance() > 0).all() == (n > 1)
 
 
 def test_frequencies_of_functionals_can_still_be_fitted() -> None:

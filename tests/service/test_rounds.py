@@ -82,6 +82,35 @@ def test_a_round_costs_epsilon_and_has_the_terms_of_the_one_before(protocol: Pro
         assert task.epsilon == protocol.epsilon
 
 
+@pytest.mark.parametrize(
+    ("own", "read"),
+    [
+        ({"subject": "dreams"}, "subject"),
+        ({"min_batch": 7}, "min_batch"),
+        ({"window_days": 3}, "days"),
+        ({"collector": "Ward"}, "collector"),
+        ({"url": "https://two.example"}, "url"),
+    ],
+)
+def test_terms_that_are_given_for_a_round_come_before_those_of_the_round_before(own: dict[str, Any], read: str) -> None:
+    """And all others stay as they were."""
+    found = next_round(COLLABORATIVE, Service().store, [], Service().now)
+    assert isinstance(found, Round)
+    usual = {
+        "subject": "sleep",
+        "min_batch": 50,
+        "window_days": 5,
+        "collector": "Institute",
+        "url": "https://one.example",
+    }
+    first = Task.load(round_task(found, OWN, text="Which?", opens=OPENS, **usual))
+    second = Task.load(round_task(found, OWN, text="Which?", opens=OPENS, before=first, **own))
+    names = ("subject", "min_batch", "days", "collector", "url")
+    assert [getattr(first, name) for name in names] == list(usual.values())
+    changed = {read: next(iter(own.values()))}
+    assert {name: getattr(second, name) for name in names} == {name: getattr(first, name) for name in names} | changed
+
+
 def test_rounds_must_be_over_large_enough_and_the_right_ones() -> None:
     service = Service()
     found = next_round(COLLABORATIVE, service.store, [], service.now)
