@@ -127,9 +127,12 @@ def test_means_and_functionals_have_no_bias_and_their_error() -> None:
     assert estimate["mean"].value[0] == estimate.value[0]
 
 
-@pytest.mark.parametrize("values", [[0], [0, 1], [0, 0, 1], [0, 1, 1, 2, 3, 3, 3]], ids=len)
+@pytest.mark.parametrize("values", [[0], [3], [3, 3], [0, 1], [0, 0, 1], [0, 1, 1, 2, 3, 3, 3]], ids=str)
 def test_variances_of_what_was_asked_for_are_those_of_the_scores_that_were_sent(values: list[int]) -> None:
-    """By hand from single reports: the variance in the sample, over n - 1, divided by n; one report has none."""
+    """By hand from single reports: the variance in the sample, over n - 1, divided by n.
+
+    It is no less than what a report varies by, whoever sends it: one report, or a few equal ones, are not sure.
+    """
     n, functionals = len(values), np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 10.0]])
     m = made(promise=LINE, objective="functional", functionals=functionals.tolist())
     width = sum(field.width for field in m.fields)
@@ -139,11 +142,16 @@ def test_variances_of_what_was_asked_for_are_those_of_the_scores_that_were_sent(
     assert estimate.value == pytest.approx(sent.mean(axis=0), rel=1e-12)
     off = sent - sent.mean(axis=0)
     by_hand = off.T @ off / (n * max(n - 1, 1))
+    scores = m.worth.scores @ functionals.T
+    means = [row @ scores for row in m.bulk.matrix]
+    least = np.min([row @ (scores - mean) ** 2 for row, mean in zip(m.bulk.matrix, means, strict=True)], axis=0) / n
+    by_hand += np.diag(np.maximum(0.0, least - np.diag(by_hand)))
     targets: tuple[Target, ...] = ("reporters", "population")
     for target in targets:
         assert np.allclose(estimate.covariance(target), by_hand, rtol=1e-12, atol=1e-15)
         assert estimate.variance(target) == pytest.approx(np.diag(by_hand), rel=1e-12)
-    assert (estimate.variance() > 0).all() == (n > 1)
+    ends = estimate.interval()
+    assert (ends.high - ends.low > 2 * np.sqrt(least)).all()
 
 
 def test_frequencies_of_functionals_can_still_be_fitted() -> None:
