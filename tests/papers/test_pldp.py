@@ -250,7 +250,7 @@ def test_printed_emoa_does_not_depend_on_the_reports() -> None:
 @pytest.mark.parametrize("runs", [2, 3, 5, 50])
 def test_standard_errors_are_of_paired_differences_over_one_run_less(runs: int) -> None:
     """By hand: the difference of two methods in each run, its variance over n - 1; the luck of a run is in both."""
-    one, luck = np.arange(runs) ** 2 * 0.25, np.arange(runs) % 2 * 100.0
+    one, luck = np.arange(float(runs)) ** 2 * 0.25, np.arange(float(runs)) % 2 * 100.0
     none = np.zeros(0)
     errors = Errors({"a": one + luck, "b": luck + 1}, {"a": none, "b": none}, none, none)
     mean, error = errors.difference("a", "b")

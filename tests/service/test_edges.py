@@ -194,7 +194,8 @@ def test_a_collector_asks_for_what_devices_give_unless_its_task_costs_more(
 def test_no_answer_counts_as_the_middle_of_an_interval(ends: tuple[float, float]) -> None:
     """Unless something else is said: as far from one end as from the other, and an answer that devices take."""
     design = dn.mechanism("sw", epsilon=1.0, interval=ends).design
-    own, said = (new_task([Asked(text="?", design=design, **more)], TERMS, OWN) for more in ({}, {"none": ends[0]}))
+    asked = (Asked(text="?", design=design), Asked(text="?", design=design, none=ends[0]))
+    own, said = (new_task([one], TERMS, OWN) for one in asked)
     none = own["questions"][0][0]["none"]
     assert none - ends[0] == pytest.approx(ends[1] - none, rel=1e-12)
     assert said["questions"][0][0]["none"] == ends[0]

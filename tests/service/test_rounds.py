@@ -96,7 +96,7 @@ def test_terms_that_are_given_for_a_round_come_before_those_of_the_round_before(
     """And all others stay as they were."""
     found = next_round(COLLABORATIVE, Service().store, [], Service().now)
     assert isinstance(found, Round)
-    usual = {
+    usual: dict[str, Any] = {
         "subject": "sleep",
         "min_batch": 50,
         "window_days": 5,
