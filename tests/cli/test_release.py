@@ -12,7 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.cli import main
-from deniable.run.release import read_released
+from deniable.run.release import read_released, release_files
 
 PLACES = "label,latitude,longitude\nBerlin,52.5,13.4\nParis,48.9,2.4\n=Rome,41.9,12.5\n"
 
@@ -70,6 +70,26 @@ def test_several_files_follow_each_other(folder: Path, capsys: pytest.CaptureFix
     assert main(["release", "a", "b", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["values"]
     assert found == np.concatenate([m.released(one), m.released(two)]).tolist()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("order", [("a", "s"), ("s", "a"), ("a", "s", "b"), ("a", "b")], ids="".join)
+def test_one_simulated_file_marks_the_whole_wherever_it_stands(
+    order: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And each value for itself: whoever takes the real ones only knows which these are."""
+    for name in order:
+        near("brr", "--interval", "0,10", *(["--seed", "1"] if name == "s" else []), out=name)
+    capsys.readouterr()
+    marks = [name == "s" for name in order for _ in range(4)]
+    for options in ([], ["--out", "near.csv"]):
+        assert main(["release", *order, *options]) == 0
+        told = capsys.readouterr()
+        rows = list(csv.DictReader((Path("near.csv").read_text() if options else told.out).splitlines()))
+        assert [row["simulated"] == "True" for row in rows] == marks
+        assert ("SIMULATED" in told.err + (told.out if options else "")) is any(marks)
+    assert main(["release", *order, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["simulated"] is any(marks)
+    assert release_files(order, "again.csv")[1:] == (len(marks), any(marks))
 
 
 def test_wrong_calls_are_told_and_leave_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+import time
+from datetime import UTC, date, datetime
 
 import pytest
 
 import deniable as dn
-from deniable.cli import service_tasks
+from deniable.cli import service, service_tasks
 from deniable.cli.service_tasks import _printable
 from deniable.mechanisms.registry import from_design
 from deniable.service.store import open_store
@@ -43,6 +44,35 @@ def test_a_task_from_a_design(run, tmp_path):
     assert task.questions[0].design == GRR.design
     assert (task.version, task.count * task.epsilon, task.document["budget"]) == (2, 2, 2)
     assert run("task", "list", *DB, "--json").json["tasks"][0]["state"] == "draft"
+
+
+class Stopped(datetime):
+    """A clock that stands, at one second after midnight of UTC less a number of seconds."""
+
+    less = 0
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls.fromtimestamp(datetime(2027, 1, 1, 0, 0, 1, tzinfo=UTC).timestamp() - cls.less, tz)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "EAST-14", "WEST+11"])
+@pytest.mark.parametrize(
+    ("less", "day"), [(0, "2027-01-01"), (1, "2027-01-01"), (2, "2026-12-31"), (43_200, "2026-12-31")]
+)
+def test_the_day_of_keys_and_tasks_is_that_of_utc_wherever_the_collector_is(
+    run, tmp_path, monkeypatch, zone, less, day
+):
+    monkeypatch.setattr(service, "datetime", Stopped)
+    monkeypatch.setattr(Stopped, "less", less)
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert str(service.today()) == day
+        assert new(run, tmp_path)["task"]["window"]["opens"] == day
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
 
 
 @pytest.mark.parametrize(

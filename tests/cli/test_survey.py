@@ -131,6 +131,31 @@ def test_questions_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
+    ("written", "options", "read"),
+    [
+        ({"epsilon": 1}, ["--epsilon", "2"], {"epsilon": 2.0}),
+        ({"epsilon": 1}, [], {"epsilon": 1.0}),
+        ({}, ["--epsilon", "2"], {"epsilon": 2.0}),
+        ({"epsilon": 1, "weights": {"b": 9}}, ["--weights", "a=9"], {"shares": "a"}),
+        ({"epsilon": 1, "weights": {"b": 9}}, ["--epsilon", "3"], {"shares": "b", "epsilon": 3.0}),
+    ],
+)
+def test_options_come_before_what_the_file_of_questions_says(
+    written: dict[str, Any],
+    options: list[str],
+    read: dict[str, Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """And what only the file says stays."""
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps({"questions": {"a": {"k": 4}, "b": {"k": 4}}, **written}))
+    found = told(capsys, "survey", "plan", path, *options)
+    found["shares"] = max(found["shares"], key=found["shares"].get)
+    assert {name: found[name] for name in read} == read
+
+
+@pytest.mark.parametrize(
     ("args", "message"),
     [
         (["plan"], "a file of them, or --question for each, got neither"),

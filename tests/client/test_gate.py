@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -258,7 +259,7 @@ def test_numbers_count_as_answers_only_where_they_are() -> None:
     labels = read_domain({"labels": ["a", "b", "c"], "missing": "b", "other": "c"}, 3)
     assert [labels.index(v) for v in ("a", None, "", float("nan"), "x", 0, True)] == [0, 1, 1, 1, 2, 2, 2]
     strict = read_domain({"labels": ["a", "b"], "missing": "b"}, 2)
-    assert strict.index(None) == 1
+    assert [strict.index(v) for v in (None, "", float("nan"))] == [1, 1, 1]
     clipped = read_domain({"interval": [0, 1], "points": 4, "layout": "midpoints", "clip": True}, 4)
     assert [clipped.index(v) for v in (-5, 0, 0.25, 0.26, 1, 9)] == [0, 0, 0, 1, 3, 3]
     codes = read_domain({"interval": [0, 1], "codes": [0.2, 0.4, 1], "clip": False}, 3)
@@ -290,6 +291,29 @@ def test_devices_read_pairs_within_their_range() -> None:
     for wrong in ([(0, 10.1)], [(0, -0.1)], [(4, 1)], [(0, True)], [(0, 1), (0, 2)], [(0, 1, 2)], "01", [0, 1]):
         with pytest.raises(ParameterError):
             device.report(wrong)
+
+
+@pytest.mark.parametrize("low", [0, -2.5, 4])
+def test_of_what_a_ledger_is_given_pairs_at_both_ends_stay_and_pairs_outside_go(low: float) -> None:
+    """One step of a number beyond an end is outside; the other pairs stay, in their places of the range."""
+    high = low + 10
+    device = Device(dn.mechanism("kv-ss", epsilon=1.0, k=4, length=2, range=(low, high)).design)
+    ends, middle = [(0, 0), (3, 1 << 32)], (1, 1 << 31)
+    assert device.known([[0, low], [3, high]]) == ends == device.answer([[0, low], [3, high]])
+    outside = [math.nextafter(low, -math.inf), math.nextafter(high, math.inf), math.nan, math.inf, -math.inf]
+    for wrong in (
+        *([2, number] for number in outside),
+        [4, low],
+        [-1, low],
+        [2, True],
+        [2, "0"],
+        [2],
+        [2, low, low],
+        2,
+    ):
+        assert device.known([[1, low + 5], wrong]) == [middle]
+        assert device.known([wrong]) is None
+    assert device.known([]) == []
 
 
 def test_levels_and_coins_are_refused_where_there_are_none() -> None:

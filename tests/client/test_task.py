@@ -302,6 +302,30 @@ def test_strata_that_are_left_out_are_not_told() -> None:
         task.head(asked, {"town": "x"})
 
 
+@pytest.mark.parametrize(
+    ("sizes", "fits"),
+    [
+        ([63, 63], True),
+        ([15, 15, 15], True),
+        ([3] * 6, True),
+        ([1] * 8, True),
+        ([240, 16], False),  # 4097
+        ([63, 64], False),
+        ([15, 15, 16], False),
+        ([4] * 6, False),  # 4096 without those not told
+        ([3] * 7, False),
+    ],
+)
+def test_combinations_of_strata_are_counted_with_those_not_told(sizes: list[int], fits: bool) -> None:
+    """4096 at most: the collector keeps a tally of each, and every client draws the same line."""
+    strata = [{"name": f"s{i}", "values": [f"v{j}" for j in range(size)]} for i, size in enumerate(sizes)]
+    if fits:
+        assert [len(values) for values in Task.load(asked(strata=strata)).strata.values()] == [n + 1 for n in sizes]
+    else:
+        with pytest.raises(FormatError, match="at most 4096 combinations, with those not told"):
+            Task.load(asked(strata=strata))
+
+
 def test_texts_of_a_task_are_bounded_together() -> None:
     german = {"subject": "x", "questions": [[{"text": "x" * 10_000}]]}
     tags = [f"l{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(105)]

@@ -18,7 +18,7 @@ import deniable as dn
 from deniable.kernels import geometry, permutation, reference, using
 from deniable.mechanisms.frequency.histogram import THE
 from deniable.mechanisms.frequency.noise import asr_laplace, asr_laplace_prior
-from deniable_client.hashing import permute, unpermute
+from deniable_client.hashing import hash32, permute, unpermute
 from deniable_client.kernels import Balanced, Hadamard, Laplace, Projective, Wheel
 from deniable_client.kernels.geometry import point, point_index, points
 from deniable_client.words import SystemWords
@@ -248,6 +248,24 @@ def test_device_reports_are_tallied_and_follow_the_same_law(name: str) -> None:
     z = (estimate.value - np.eye(5)[2]) / estimate.stderr
     assert np.abs(z).max() < 4.11, f"{name}: {z}"
     assert abs(estimate.value[2] / estimate.stderr[2]) > 6, "no power: an estimate of nothing would pass"
+
+
+@pytest.mark.parametrize(("ring", "arc"), [(1, 0.5), (2, 0.25), (2, 0.75), (3, 0.125), (3, 0.5), (9, 0.3), (32, 0.25)])
+def test_a_point_of_the_wheel_supports_the_places_whose_arc_it_is_on(ring: int, arc: float) -> None:
+    """An arc begins at the own place and has so many points: both ends of it, one point more and one less."""
+    m = make("wheel", epsilon=1.0, k=5, arc=arc, ring=ring)
+    kernel, size, rows = m.kernel, 1 << ring, []
+    assert isinstance(kernel, Wheel)
+    for seed in (0, 1, 2**64 - 1, *range(100, 120)):
+        starts = [hash32(seed, x) >> (32 - ring) for x in range(5)]
+        points = {(start + step) % size for start in starts for step in (-1, 0, 1, kernel.arc - 1, kernel.arc)}
+        rows += [(seed, point, [(point - start) % size < kernel.arc for start in starts]) for point in sorted(points)]
+    width = kernel.width - 8
+    sent = [seed.to_bytes(8, "little") + point.to_bytes(width, "little") for seed, point, _ in rows]
+    reports = dn.Reports.from_rows(m.design, m.fields, sent, simulated=True)
+    held = np.unpackbits(m.bulk.supported(reports.columns), axis=1, bitorder="little")[:, :5]
+    assert held.tolist() == [own for _, _, own in rows]
+    assert m.tally(reports).cells["support"].tolist() == [np.sum([own for _, _, own in rows], axis=0).tolist()]
 
 
 # ---- edges

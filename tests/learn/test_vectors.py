@@ -122,6 +122,26 @@ def test_the_bias_is_the_one_that_is_stated(kind: str) -> None:
     assert (np.abs(release.mean_of(truth[[0, 3]])) < 0.6).all()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("points", [None, 4])
+@pytest.mark.parametrize("coordinates", ["all", 2])
+def test_what_is_drawn_of_a_row_is_released_on_as_many_points_as_all_of_it(
+    kind: str, points: int | None, coordinates: str | int
+) -> None:
+    """By hand, with the same random numbers: the budget of one coordinate, and as many points as were asked for."""
+    rows = np.random.default_rng(8).uniform(-1, 1, (20, 3))
+    made = VectorRelease(epsilon=2.0, kind=kind, coordinates=coordinates, points=points, low=-1, high=1).fit(rows)
+    (budget,) = set(made.budgets_)
+    release, stream, by_hand = Release(kind, float_below(budget), points), simulation(3), np.zeros_like(rows)
+    if coordinates in ("all", 3):
+        by_hand[:] = release.draw(rows, stream)
+    else:
+        at = sample_coordinates(20, 3, made.count_, stream)
+        np.put_along_axis(by_hand, at, release.draw(np.take_along_axis(rows, at, axis=1), stream), axis=1)
+    assert made.release_unit(rows, simulation(3)).tolist() == by_hand.tolist()
+    assert (np.count_nonzero(by_hand, axis=1) <= made.count_).all()
+
+
 @pytest.mark.stat
 def test_coordinates_are_drawn_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chi-square of pairs of 5 coordinates at alpha = 1e-6, in several blocks."""

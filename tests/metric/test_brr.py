@@ -369,6 +369,21 @@ def test_there_are_as_many_codes_as_are_asked_for(variant: str, where: dict[str,
         assert (m.output_count, m.params["size"], (m.selection or {})["size"]) == (size, size, size)
 
 
+@pytest.mark.parametrize(
+    "codes", [(0, 1), (0, 4), (1, 4), (0, 11), (2, 5, 11), (0, 3, 8), (0, 2, 4, 6), (3, 4, 10, 11)]
+)
+@pytest.mark.parametrize("written", [False, True])
+def test_a_value_in_the_middle_of_two_codes_counts_as_the_lower_one(codes: tuple[int, ...], written: bool) -> None:
+    """And every other one as the nearest: on a line that is not written out, and by a matrix of the same distances."""
+    domain = Space.vectors(np.arange(12.0)[:, None].tolist()) if written else dn.Domain.of(12)
+    m = Codebook(epsilon=1.0, domain=domain, codes=codes)
+    assert (m.losses.line is None) is written
+    nearest = [min(range(len(codes)), key=lambda i: (abs(x - codes[i]), i)) for x in range(12)]
+    assert m.matrix().argmax(axis=1).tolist() == nearest
+    assert m.bulk.matrix.argmax(axis=1).tolist() == nearest
+    assert from_design(m.design) == m
+
+
 def test_released_numbers_are_codes_or_points() -> None:
     m = made("codebook", epsilon=3.0, interval=(0, 100))
     values = m.released(m.privatize([1.0, 50, "99.5"], rng=dn.simulation(1)))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.collect.tally import Tally
 from deniable.core.promise.judge import enumerated
 from deniable.core.promise.paths import implies
+from deniable.core.types import Target
 from deniable.errors import DeniableError, EnumerationError, FormatError, ParameterError, PrivacyError
 from deniable.mechanisms.common import channels_of, kept
 from deniable.mechanisms.optimal.base import Optimal
@@ -129,30 +127,31 @@ def test_means_and_functionals_have_no_bias_and_their_error() -> None:
     assert estimate["mean"].value[0] == estimate.value[0]
 
 
-@pytest.mark.parametrize("i", [len(ROWS["optimal"].small), len(ROWS["optimal"].small) + 1], ids=["mean", "functionals"])
-@pytest.mark.parametrize("n", [2, 3])
-def test_the_spread_of_scores_seen_in_few_reports_is_right_on_average(i: int, n: int) -> None:
-    """Over all reports that two or three people may send, drawn from one population: with n in place of n - 1 it is
-    half, or two thirds, of what the estimate really varies by."""
-    m = number(i)
-    one = m.simulate_tally(np.array([n, 0, 0, 0]), dn.simulation(0))
-    law = np.array([0.1, 0.2, 0.3, 0.4]) @ m.bulk.matrix
-    each = [m.parts(counted(m, one, [y]))[m.objective].value for y in range(law.size)]
-    mean = law @ np.array(each)
-    spread = (np.array(each).T * law) @ np.array(each) - np.outer(mean, mean)
-    found = np.zeros_like(spread)
-    for reports in combinations_with_replacement(range(law.size), n):
-        part = m.parts(counted(m, one, reports))[m.objective]
-        ways = math.factorial(n) / math.prod(math.factorial(reports.count(y)) for y in set(reports))
-        found += ways * float(np.prod(law[list(reports)])) * part.covariance("population")
-        assert part.variance("reporters") == pytest.approx(np.diag(part.covariance("population")), abs=1e-12)
-    assert found == pytest.approx(spread / n, rel=1e-9)
+@pytest.mark.parametrize("values", [[0], [3], [3, 3], [0, 1], [0, 0, 1], [0, 1, 1, 2, 3, 3, 3]], ids=str)
+def test_variances_of_what_was_asked_for_are_those_of_the_scores_that_were_sent(values: list[int]) -> None:
+    """By hand from single reports: the variance in the sample, over n - 1, divided by n.
 
-
-def counted(m: Optimal, one: Tally, reports: Sequence[int]) -> Tally:
-    """The tally of these reports."""
-    counts = np.bincount(reports, minlength=one.cells["value"].size)
-    return Tally(m.design, one.strata, {"n": np.array([len(reports)]), "value": counts[None]}, simulated=True)
+    It is no less than what a report varies by, whoever sends it: one report, or a few equal ones, are not sure.
+    """
+    n, functionals = len(values), np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 10.0]])
+    m = made(promise=LINE, objective="functional", functionals=functionals.tolist())
+    width = sum(field.width for field in m.fields)
+    rows = [y.to_bytes(width, "little") for y in values]
+    estimate = m.estimate(m.tally(dn.Reports.from_rows(m.design, m.fields, rows, simulated=True)))
+    sent = (m.worth.scores @ functionals.T)[values]
+    assert estimate.value == pytest.approx(sent.mean(axis=0), rel=1e-12)
+    off = sent - sent.mean(axis=0)
+    by_hand = off.T @ off / (n * max(n - 1, 1))
+    scores = m.worth.scores @ functionals.T
+    means = [row @ scores for row in m.bulk.matrix]
+    least = np.min([row @ (scores - mean) ** 2 for row, mean in zip(m.bulk.matrix, means, strict=True)], axis=0) / n
+    by_hand += np.diag(np.maximum(0.0, least - np.diag(by_hand)))
+    targets: tuple[Target, ...] = ("reporters", "population")
+    for target in targets:
+        assert np.allclose(estimate.covariance(target), by_hand, rtol=1e-12, atol=1e-15)
+        assert estimate.variance(target) == pytest.approx(np.diag(by_hand), rel=1e-12)
+    ends = estimate.interval()
+    assert (ends.high - ends.low > 2 * np.sqrt(least)).all()
 
 
 def test_frequencies_of_functionals_can_still_be_fitted() -> None:

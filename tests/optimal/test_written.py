@@ -87,6 +87,18 @@ def test_many_people_draw_what_one_device_draws() -> None:
             assert bulk.tolist() == one
 
 
+def check_scores(m: Written) -> None:
+    """(W4) and (W5), by hand: the estimate of a tally is by the scores at the prior, and its variances are theirs."""
+    tally = m.tally(m.privatize([0, 0, 1, 2, 3] * 20, rng=dn.simulation(4)))
+    share = tally.cells["value"][0] / 100
+    estimate = m.estimate(tally)
+    assert np.allclose(estimate.value, share @ m.scores, rtol=0, atol=1e-13)
+    squares = m.scores.T @ np.diag(share) @ m.scores - np.outer(estimate.value, estimate.value)
+    assert np.allclose(estimate.covariance("population"), squares / 100, rtol=0, atol=1e-13)
+    others = share @ np.linalg.pinv(m.bulk.matrix)
+    assert np.abs(estimate.value - others).max() > 1e-3, "the pseudo-inverse says something else"
+
+
 def test_estimates_are_exactly_unbiased_and_best_at_the_prior() -> None:
     """With more outputs than answers there are many unbiased estimates; with as many there is only one."""
     ideal = [[math.exp(-0.4 * abs(2 * x - y) / 2) for y in range(7)] for x in range(4)]
@@ -99,6 +111,7 @@ def test_estimates_are_exactly_unbiased_and_best_at_the_prior() -> None:
         errors = [float((f @ own.bulk.matrix @ each.scores**2).sum() - 1) for each in (own, *others)]
         assert errors[0] == pytest.approx(own.mse_sum(), rel=1e-12)
         assert errors[0] * 1.001 < min(errors[1:])
+        check_scores(own)
     assert own.properties(10)["mse_sum"] == pytest.approx(own.mse_sum() / 10)
 
 

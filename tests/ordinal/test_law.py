@@ -187,6 +187,35 @@ def test_quick_forms_are_those_of_the_matrix(law: Law, target: Any) -> None:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: f"{law.points}-{law.circle}-{law.cuts[-1].shifts}")
+@pytest.mark.parametrize("target", ["reporters", "population"])
+def test_variances_at_estimated_shares_are_those_of_cells_that_people_can_have(law: Law, target: Any) -> None:
+    """(O6) cell by cell: an estimated share of a cell below 0 counts as nobody in it, one above 1 as everybody."""
+    k = law.points
+    f = np.random.default_rng(5).normal(0, 0.6, k)
+    f += (1 - f.sum()) / k
+    r = np.hstack([np.eye(k), np.triu(np.ones((k, k)))[:, :-1]])
+    rest = law.circle - k
+    solved, held = np.pad(law.solver.solve(r), ((0, rest), (0, 0))), np.pad(f, (0, rest))
+    off = r - law.solver.prior @ r
+    expected = -(f @ off**2) if target == "reporters" else -((f @ off) ** 2)
+    below = above = 0
+    for cut in law.cuts:
+        for shift in range(cut.shifts):
+            cells = (np.arange(law.circle) + shift) % law.circle // cut.width
+            for cell in range(cut.cells):
+                share = float(held[cells == cell].sum())
+                below, above = below + (share < 0), above + (share > 1)
+                counts = cut.base + cut.slope * min(max(share, 0.0), 1.0)
+                expected = expected + cut.weight * counts * solved[cells == cell].sum(axis=0) ** 2
+    assert below > 5
+    assert above
+    np.testing.assert_allclose(law.variance(r, f, target), expected, rtol=1e-9)
+    np.testing.assert_allclose(np.diagonal(law.covariance(f, target)), expected[:k], rtol=1e-9)
+    np.testing.assert_allclose(law.each_point(f, target), expected[:k], rtol=1e-9)
+    np.testing.assert_allclose(law.each_prefix(f, target), np.hstack([0, expected[k:], 0]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: f"{law.points}-{law.circle}-{law.cuts[-1].shifts}")
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_averages_are_those_of_all_queries(law: Law, workload: str) -> None:
     listed = queries(law.points, workload).astype(np.float64)

@@ -17,6 +17,8 @@ from deniable.service.pages import assets
 from deniable.service.pages.asking import asked, groups
 from deniable.service.pages.render import POLICY
 from deniable.service.settings import Settings
+from deniable.service.sharing.qr import svg
+from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
 from deniable_client.task import NOT_TOLD, Task
 from js.conftest import node
@@ -169,6 +171,20 @@ def test_the_element_is_served_and_the_sheet_and_its_code_lead_to_the_survey() -
     assert code.body != service.get(f"/t/{id}/qr.svg", far).body
     for path in ("print", "qr.svg"):
         assert service.get(f"/t/{'0' * 64}/{path}", far).status == 404
+
+
+@pytest.mark.parametrize("chosen", ["", "xx", "fr", "AR", "ar-EG", "ar x", "%22%3E%3Cb%3E", "en&lang=xx"])
+def test_an_address_on_paper_names_no_language_that_the_task_does_not_have(chosen: str) -> None:
+    """Nothing of what stands behind `lang=` gets onto the sheet, nor into its code."""
+    service = Paged(settings=Settings(public_url="https://collect.example.org"))
+    far = {"host": "collect.example.org"}
+    id = service.add(spoken())
+    sheet = service.get(f"/t/{id}/print?lang={chosen}", far).body.decode()
+    assert f"https://collect.example.org/t/{id}<" in sheet
+    assert f'src="/t/{id}/qr.svg"' in sheet
+    assert "?lang=" not in sheet
+    plain, code = (service.get(f"/t/{id}/qr.svg{query}", far).body for query in ("", f"?lang={chosen}"))
+    assert code == plain == svg(f"https://collect.example.org/t/{id}", texts("answer", "en")("print.alt")).encode()
 
 
 def test_a_closed_survey_leads_to_public_results_only() -> None:

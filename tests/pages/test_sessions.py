@@ -8,6 +8,7 @@ import json
 import logging
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -534,6 +535,30 @@ def test_every_action_is_logged_with_the_name_of_the_key(service: Paged, caplog:
     ]
     ann.post("/sign-out")
     assert facts(caplog) == [{"event": "sign-out", **by}]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "EAST-14", "WEST+11", "HALF-5:45"])
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (0, "1970-01-01T00:00:00Z"),
+        (1_798_761_599.999, "2026-12-31T23:59:59Z"),
+        (1_798_761_600, "2027-01-01T00:00:00Z"),
+        (1_782_864_000, "2026-07-01T00:00:00Z"),
+    ],
+)
+def test_lines_of_the_log_have_the_time_of_utc_wherever_the_service_is(
+    zone: str, seconds: float, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = logging.LogRecord("deniable.service", logging.INFO, __file__, 1, "started", None, None)
+    record.created = seconds
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert json.loads(_Lines().format(record)) == {"time": told, "level": "info", "event": "started"}
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
 
 
 def test_no_secret_is_logged(service: Paged, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:

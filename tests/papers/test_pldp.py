@@ -247,6 +247,19 @@ def test_printed_emoa_does_not_depend_on_the_reports() -> None:
     assert all(end.sum() == pytest.approx(4, rel=0.05) for end in ends)
 
 
+@pytest.mark.parametrize("runs", [2, 3, 5, 50])
+def test_standard_errors_are_of_paired_differences_over_one_run_less(runs: int) -> None:
+    """By hand: the difference of two methods in each run, its variance over n - 1; the luck of a run is in both."""
+    one, luck = np.arange(float(runs)) ** 2 * 0.25, np.arange(float(runs)) % 2 * 100.0
+    none = np.zeros(0)
+    errors = Errors({"a": one + luck, "b": luck + 1}, {"a": none, "b": none}, none, none)
+    mean, error = errors.difference("a", "b")
+    assert mean == pytest.approx(sum(one.tolist()) / runs - 1)
+    squares = sum((x - sum(one.tolist()) / runs) ** 2 for x in one.tolist())
+    assert error == pytest.approx((squares / (runs - 1) / runs) ** 0.5, rel=1e-9)
+    assert errors.difference("b", "a") == pytest.approx((-mean, error))
+
+
 def test_the_study_is_paired_and_repeats() -> None:
     people = largest(load("bank-job"), 4)
     assert people.k == 4

@@ -122,6 +122,18 @@ def test_one_chance_for_all_tells_nothing_and_caps_tell_no_more_than_sensitive_r
         assert chances[0] < 0.7 * chances[1] < 0.7 * 0.7 * chances[2]
 
 
+@pytest.mark.parametrize("case", [case for case in FIVE if case["base"] in ("grr", "oue")], ids=named)
+def test_the_chance_of_a_disclosure_is_told_at_the_level_that_discloses_most(case: dict[str, Any]) -> None:
+    """By the enumerated channel of every level; collector and device tell the same number."""
+    m = made(**case)
+    chances = []
+    for i in range(len(m.levels)):
+        channel = m.bulk.channel_at(i)
+        chances += [sum(Fraction(channel.weights[o][x], channel.total) for o in channel.disclosing) for x in (0, 3)]
+    assert m.protection.disclosed == max(chances) == explain(m.design).chance
+    assert (min(chances) == max(chances)) is (case["disclosure"] == "common")
+
+
 def test_the_transforms_do_not_compose_where_a_level_protects_other_items() -> None:
     m = made(levels="0.5,1", base="grr")
     one, two = m.kernel.data

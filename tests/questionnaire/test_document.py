@@ -456,6 +456,11 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
+def column(number: int) -> str:
+    """The letters of a column, counted from 0: A to Z, then AA."""
+    return (column(number // 26 - 1) if number >= 26 else "") + chr(65 + number % 26)
+
+
 def workbook(sheets: dict[str, list[list[str]]], **parts: str) -> bytes:
     """An .xlsx file, with cells in line and some that are shared."""
     target = io.BytesIO()
@@ -472,9 +477,9 @@ def workbook(sheets: dict[str, list[list[str]]], **parts: str) -> bytes:
             body = ""
             for r, row in enumerate(rows, 1):
                 cells = "".join(
-                    f'<c r="{chr(65 + c)}{r}" t="s"><v>0</v></c>'
+                    f'<c r="{column(c)}{r}" t="s"><v>0</v></c>'
                     if text == "type"
-                    else f'<c r="{chr(65 + c)}{r}" t="inlineStr"><is><t>{escape(text)}</t></is></c>'
+                    else f'<c r="{column(c)}{r}" t="inlineStr"><is><t>{escape(text)}</t></is></c>'
                     for c, text in enumerate(row)
                 )
                 body += f'<row r="{r}">{cells}</row>'
@@ -539,6 +544,43 @@ def test_xlsform_is_taken_over_in_all_its_languages() -> None:
     assert (asked.language, [item.text for item in asked.questions]) == ("en", ["Where?", "Where else?"])
     assert asked.translations["ar"].questions == {"q1": {"text": "أين؟", "options": ("برن", "زيورخ")}, "q2": {}}
     assert left == ["the column label::Français: it has no tag of a language, such as (fr)"]
+
+
+@pytest.mark.parametrize("place", [25, 26, 27, 51, 52, 53, 78, 199])
+def test_columns_far_to_the_right_are_read_in_their_place(place: int) -> None:
+    """Z, AA, AB, AZ, BA, BB and CA; 200 columns are read."""
+    beside = [""] * (place - 2)
+    sheets = {
+        "survey": [
+            ["type", "name", *beside, "label"],
+            ["integer", "lost", *beside, ""],
+            ["time", "up", *beside, "When?"],
+        ],
+        "settings": [["form_title"], ["Sleep"]],
+    }
+    asked, left = imported(workbook(sheets))
+    assert [(item.kind, item.text) for item in asked.questions] == [("time", "When?")]
+    assert [each.partition(":")[0] for each in left] == ["lost"]
+
+
+def test_cells_that_do_not_say_where_they_stand_are_in_no_column() -> None:
+    """Nor are those beyond the 200th."""
+    cells = "".join(
+        f'<c{place} t="inlineStr"><is><t>{text}</t></is></c>'
+        for place, text in (
+            ("", "name"),
+            (' r="1"', "name"),
+            (' r="GS1"', "name"),
+            (' r="A1"', "type"),
+            (' r="B1"', "label"),
+        )
+    )
+    row = "".join(
+        f'<c r="{place}2" t="inlineStr"><is><t>{text}</t></is></c>' for place, text in (("A", "time"), ("B", "?"))
+    )
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData><row>{cells}</row><row>{row}</row></sheetData></worksheet>'
+    asked, left = imported(workbook(SHEETS, s1=sheet))
+    assert ([(item.kind, item.text) for item in asked.questions], left) == ([("time", "?")], [])
 
 
 @pytest.mark.parametrize(

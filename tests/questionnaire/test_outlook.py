@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom, poisson
 
 import deniable as dn
 from deniable.errors import ParameterError
@@ -376,6 +378,57 @@ def test_devices_answer_every_window_of_what_is_recommended(tmp_path: Path) -> N
 
 
 @pytest.mark.stat
+@pytest.mark.parametrize("windows", [1, 2, 12])
+@pytest.mark.parametrize("response", [0.4, None])
+def test_the_chance_is_that_of_all_groups_in_all_windows(windows: int, response: float | None) -> None:
+    """(Q4) and (Q5) by hand: a sum over groups, times the windows; one more in the minimum batch would be too much."""
+    places = {"title": "Where?", "values": ["a", "b"], "shares": [0.75, 0.25]}
+    people = 1200 if response is None else 3000
+    found = outlook(asked([one(4)], people=people, response=response, windows=windows, groups=[places], protection=0.1))
+
+    def chance(batch: int, part: float) -> float:
+        each = [1.0, 0.75, 0.25]
+        if response is None:
+            return windows * math.fsum(float(poisson.cdf(batch - 1, people * part * own)) for own in each)
+        return windows * math.fsum(float(binom.cdf(batch - 1, people, response * part * own)) for own in each)
+
+    batches = [10, 60, 90, 150, 170, 190, 230, 260, 300, 400, 500]
+    for part in (0.5, 0.7, 1.0):
+        expected = [min(1.0, chance(batch, part)) for batch in batches]
+        assert [found.chance_of(batch, part) for batch in batches] == pytest.approx(expected, rel=1e-12)
+        assert 0 < expected[0] < 1e-6
+        assert expected[-1] > 0.99
+    assert (found.chance, found.chance_half) == pytest.approx([chance(found.min_batch, part) for part in (0.7, 0.5)])
+    assert found.chance <= 0.01
+    assert found.min_batch == 100 or chance(found.min_batch + 1, 0.7) > 0.01
+
+
+@pytest.mark.parametrize(
+    ("chance", "told"),
+    [
+        (0.0, "below 1%"),
+        (0.00999, "below 1%"),
+        (0.01, "1%"),
+        (0.0101, "2%"),
+        (0.042, "5%"),
+        (0.05, "5%"),
+        (0.07 + 1e-15, "7%"),  # no more than rounding of a number
+        (0.9901, "100%"),
+        (1.0, "100%"),
+    ],
+)
+def test_a_chance_is_told_in_whole_per_cent_rounded_up(
+    chance: float, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against us, as all numbers in sentences; at seven tenths of the answers and at half of them."""
+    found = outlook(asked([yes_no()], people=60))
+    for part in (0.7, 0.5):
+        monkeypatch.setattr(Outlook, "chance_of", lambda _, batch, at=0.7, part=part: chance if at == part else 0.5)
+        said = [line for line in lines(found)["told"] if "for want of answers: " in line or "If only half" in line]
+        shares = [re.findall(r": ((?:below )?\d+%)", line) for line in said]
+        assert shares == ([[told], ["50%"]] if part == 0.7 else [["50%"], [told]])
+
+
 def test_the_chance_is_the_one_of_releases() -> None:
     """Withheld groups of 20,000 simulated windows against the chance that is told (seed 3, six standard errors)."""
     shares, batch, runs = np.array([0.4, 0.3, 0.15, 0.1, 0.05]), 43, 20_000

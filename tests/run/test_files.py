@@ -13,6 +13,7 @@ from deniable.core.domain import Domain
 from deniable.errors import FormatError, ParameterError
 from deniable.run import files
 from deniable.run.files import encode, open_output, read_labels, read_values, regular_size
+from deniable.run.sources import files_of
 
 
 class Endless(io.RawIOBase):
@@ -238,3 +239,16 @@ def test_names_that_are_not_data_are_left_out_of_a_folder_and_progress_goes_on_f
     assert [cell for chunk in chunks for cell in chunk.cells] == ["one", "two"] * 3
     assert seen == sorted(seen)
     assert seen[-1] == (24, 24)
+
+
+@pytest.mark.parametrize("above", [".cache/x", "_in", "a/.b/_c"])
+def test_a_folder_has_its_files_whatever_the_folders_above_it_are_called(tmp_path, monkeypatch, above):
+    """Only names in it and below it say what is no data; however the folder itself is named."""
+    folder = tmp_path / above
+    for name in ("a.txt", "sub/b.txt", ".git/c.txt", "_logs/d.txt", "sub/_e.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("one\n")
+    monkeypatch.chdir(folder)
+    for given in (str(folder), f"{folder}/", ".", f"../{folder.name}"):
+        found = [os.path.relpath(path, folder) for path in files_of(given)]
+        assert found == ["a.txt", os.path.join("sub", "b.txt")]

@@ -12,11 +12,13 @@ import pytest
 
 import deniable as dn
 from deniable.core.domain import Domain
+from deniable.core.types import Target
 from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.run.inputs import read_pairs
 from deniable.run.local import estimate_tally, privatize_file, tally_files
+from deniable.run.results import Shown
 from deniable.run.studies.keyvalue import simulate_keyvalue
 from deniable_client.kernels.keyvalue import GRID
 
@@ -142,6 +144,26 @@ def test_a_file_of_pairs_becomes_reports_that_are_estimated(tmp_path: Path) -> N
     with pytest.raises(ParameterError, match="2 of 3 have several or none"):
         privatize_file(single, written(tmp_path), str(tmp_path / "none.bin"))
     assert not (tmp_path / "none.bin").exists()
+
+
+@pytest.mark.parametrize("target", ["reporters", "population"])
+@pytest.mark.parametrize(("level", "simultaneous"), [(0.95, False), (0.95, True), (0.5, False), (0.5, True)])
+def test_shown_means_have_the_intervals_that_were_asked_for(level: float, simultaneous: bool, target: Target) -> None:
+    """As the shares beside them: at the same level, about the same people, single or simultaneous, as the facts say."""
+    m = dn.mechanism("kv-ss2", epsilon=3.0, labels=LABELS, range=(1, 5))
+    assert isinstance(m, KeyValue)
+    pairs = PairSets.of([(i, LABELS[i % 3], 1.0 + i % 5) for i in range(600)], m.domain, m.range)
+    found = m.estimate(m.tally(m.privatize(pairs, rng=dn.simulation(5))))
+    shown = Shown.of(found, level=level, target=target, simultaneous=simultaneous)
+    parts = {"": found.interval(level, target, simultaneous=simultaneous)}
+    parts["mean_"] = found["mean"].interval(level, target, simultaneous=simultaneous)
+    for name, ends in parts.items():
+        assert shown.columns[f"{name}low"] == pytest.approx(ends.low, rel=1e-12)
+        assert shown.columns[f"{name}high"] == pytest.approx(ends.high, rel=1e-12)
+    assert (shown.facts["level"], shown.facts["simultaneous"], shown.facts["target"]) == (level, simultaneous, target)
+    other = found["mean"].interval(level, target, simultaneous=not simultaneous)
+    wide, narrow = (parts["mean_"], other) if simultaneous else (other, parts["mean_"])
+    assert (wide.high > narrow.high + 0.01).all()
 
 
 # ---- studies

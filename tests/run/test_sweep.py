@@ -20,6 +20,7 @@ from deniable.core.domain import Domain
 from deniable.estimate.scores import f1_top, mean_absolute, mean_square, ncr_top, ndcg_top, wasserstein
 from deniable.run.studies.frequency import simulate
 from deniable.run.studies.mean import simulate_mean
+from deniable.run.sweep.latex import escaped
 from deniable.run.sweep.metrics import METRICS, metrics_of
 
 ASKED: dict[str, Any] = {"data": "zipf", "k": 12, "n": 2000, "runs": 4, "seed": 3}
@@ -83,9 +84,11 @@ def test_a_study_that_was_cut_short_goes_on_with_the_same_result(tmp_path: Path)
         found = small(resume=part, progress=lambda done, total: heard.append(done))  # noqa: B023
         assert found.rows(every=True) == expected
         assert heard[0] == 4 * (kept.count(b"\n") - 1)
-        assert sorted(part.read_bytes().splitlines()) == sorted(data.splitlines()), (
-            "a line cut short is taken off first"
-        )
+        assert part.read_bytes().count(b"\n") == 5
+        written = part.read_bytes()
+        assert sorted(written.splitlines()) == sorted(data.splitlines()), "nothing is left of a line that was cut short"
+        assert small(resume=part).rows(every=True) == expected
+        assert part.read_bytes() == written
 
 
 def _noted(heard: list[int], done: int, total: int | None) -> None:
@@ -131,6 +134,40 @@ def test_a_file_of_another_study_is_refused_and_left_alone(tmp_path: Path) -> No
     path.write_bytes(before.splitlines(keepends=True)[0] + b"{}\n")
     with pytest.raises(dn.FormatError, match="line 2, is damaged"):
         small(resume=path)
+
+
+@pytest.mark.parametrize(
+    "changed", ["a\na\nb\nb\n" * 10, "a\na\nc\nb\n" * 10, "a\na\nb\nc\n" * 9], ids=["values", "order", "fewer"]
+)
+def test_a_study_of_a_file_goes_on_with_the_same_bytes_only(changed: str, tmp_path: Path) -> None:
+    """Values that are others, or the same in another order, are other data, also where there are as many bytes."""
+    people, path = tmp_path / "people.txt", tmp_path / "study.jsonl"
+    first = "a\na\nb\nc\n" * 10
+    asked: dict[str, Any] = {"runs": 1, "seed": 3, "resume": path}
+    people.write_text(first)
+    found = dn.study(["grr"], [1.0], data=str(people), **asked).rows(every=True)
+    before = path.read_bytes()
+    people.write_text(changed)
+    with pytest.raises(dn.ParameterError, match="is of another study: it has data"):
+        dn.study(["grr"], [1.0], data=str(people), **asked)
+    assert path.read_bytes() == before
+    people.write_text(first)
+    assert dn.study(["grr"], [1.0], data=str(people), **asked).rows(every=True) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped_text"),
+    [
+        *((sign, f"\\{sign}") for sign in "&%$#_{}"),
+        ("\\", r"\textbackslash{}"),
+        ("~", r"\textasciitilde{}"),
+        ("^", r"\textasciicircum{}"),
+        (r"R&D: 5_000 \ {a}~b # 10%", r"R\&D: 5\_000 \textbackslash{} \{a\}\textasciitilde{}b \# 10\%"),
+        ("plain (text), ü: 1.5 - 2 = x!", "plain (text), ü: 1.5 - 2 = x!"),
+    ],
+)  # fmt: skip
+def test_no_sign_of_a_name_is_a_command_of_latex(text: str, escaped_text: str) -> None:
+    assert escaped(text) == escaped_text
 
 
 def test_own_metrics_and_made_mechanisms() -> None:

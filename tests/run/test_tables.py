@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.collect.parquet import LAYOUTS, TableReader, fingerprint, metadata_of, write_table
+from deniable.collect.parquet import LAYOUTS, TableReader, TableWriter, fingerprint, metadata_of, write_table
 from deniable.run.counting import Counting, head_of
 from deniable.run.local import count_files, privatize_file, tally_files
 
@@ -122,6 +122,27 @@ def test_reports_of_another_design(tmp_path):
     counting = Counting(GRR)
     counting.add(pa.record_batch({"report": [b"\x01"] * 4, "design": [own, other, None, own]}))
     assert (counting.result().tally.n, counting.result().skipped) == (2, {"design": 2})
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_simulated_reports_go_only_into_tables_that_say_so(tmp_path, layout):
+    """Nobody takes them for real ones; what is refused is not in the table, and what comes after it is."""
+    made = GRR.privatize_items(np.arange(7) % GRR.k, rng=dn.simulation(1))
+    for marked in (False, True):
+        path = str(tmp_path / f"{marked}.parquet")
+        with TableWriter(path, head_of(GRR, simulated=marked), layout=layout) as table:
+            table.write(reports_of(GRR, 5))
+            if marked:
+                table.write(made)
+            else:
+                with pytest.raises(dn.MergeError, match="simulated while it is not"):
+                    table.write(made)
+            with pytest.raises(dn.MergeError, match="of another design than the file"):
+                table.write(reports_of(dn.mechanism("grr", epsilon=2.0, k=10), 3))
+            table.write(reports_of(GRR, 4))
+            assert table.total == 9 + 7 * marked
+        counted = count_files([path]).tally
+        assert (counted.n, counted.simulated) == (9 + 7 * marked, marked)
 
 
 def test_text_needs_a_design(tmp_path):

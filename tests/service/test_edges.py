@@ -13,6 +13,7 @@ import pytest
 import deniable as dn
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service import ingest
+from deniable.service.access.identity import Identity
 from deniable.service.alerts.notices import alerts_of
 from deniable.service.export import write_reports
 from deniable.service.groups import shared_names
@@ -24,12 +25,15 @@ from deniable.service.settings import settings
 from deniable.service.store import open_store
 from deniable.service.store.contract import Incoming, Store, Upload
 from deniable.service.store.schema import MIGRATIONS
+from deniable.service.tasks import Asked, Terms, new_task, usual_none
 from deniable_client.canonical import canonical
+from deniable_client.task import Task
 from service.calling import task_of
 from service.making import DAY, body, fresh_id, make_task, opened, report, task_document
 
 MIDNIGHT = datetime(DAY.year, DAY.month, DAY.day, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
+TERMS, OWN = Terms(opens=DAY), Identity(bytes(32))
 
 
 @pytest.fixture
@@ -184,3 +188,31 @@ def test_a_collector_asks_for_what_devices_give_unless_its_task_costs_more(
 ) -> None:
     """What it says first holds for the year: as little as one task costs would leave nothing for a second one."""
     assert task_of(windows=windows, budget=given)["budget"] == budget
+
+
+@pytest.mark.parametrize("ends", [(0, 24), (10, 20), (-5, 5), (-3, -1), (30, 200), (0.25, 0.5), (-4e9, 8e9)])
+def test_no_answer_counts_as_the_middle_of_an_interval(ends: tuple[float, float]) -> None:
+    """Unless something else is said: as far from one end as from the other, and an answer that devices take."""
+    design = dn.mechanism("sw", epsilon=1.0, interval=ends).design
+    asked = (Asked(text="?", design=design), Asked(text="?", design=design, none=ends[0]))
+    own, said = (new_task([one], TERMS, OWN) for one in asked)
+    none = own["questions"][0][0]["none"]
+    assert none - ends[0] == pytest.approx(ends[1] - none, rel=1e-12)
+    assert said["questions"][0][0]["none"] == ends[0]
+    assert [Task.load(document).questions[0].none for document in (own, said)] == [none, ends[0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "none"),
+    [
+        ("ss", {"labels": ["a", "b", "not said"], "missing": "not said"}, "not said"),
+        ("ss", {"labels": ["a", "b", "not said"]}, None),
+        ("several", {"labels": ["a", "b", "c"], "most": 2}, []),
+        ("kv-ss2", {"k": 4, "length": 2}, []),
+        ("kv-ss2", {"k": 4}, None),
+        ("oue", {"k": 4}, None),
+    ],
+)
+def test_what_no_answer_counts_as_follows_from_the_design(name: str, options: dict[str, Any], none: Any) -> None:
+    """Of a random answer nothing is said."""
+    assert usual_none(dn.mechanism(name, epsilon=1.0, **options).design) == none

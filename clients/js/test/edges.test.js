@@ -161,6 +161,41 @@ test("what is no number is no answer, whether numbers are clipped or not", () =>
   assert.deepEqual([0, 0.125, 0.5, 0.875, 1].map(circle.index), [0, 1, 2, 0, 0]);
 });
 
+test("no value is the answer for missing ones, any other one that of all others; neither without such an answer", () => {
+  const nothing = [undefined, null, "", NaN];
+  const others = ["x", " ", "A", "null", 0, 1, false, [], {}];
+  for (const [more, missing, other] of /** @type {[object, number | null, number | null][]} */ ([
+    [{ missing: "b", other: "c" }, 1, 2],
+    [{ missing: "b" }, 1, null],
+    [{ other: "c" }, null, 2],
+    [{}, null, null],
+  ])) {
+    const { index } = readDomain({ labels: ["a", "b", "c"], ...more }, 3n, "grr");
+    assert.deepEqual(["a", "b", "c"].map(index), [0, 1, 2]);
+    for (const [values, answer] of /** @type {[unknown[], number | null][]} */ ([[nothing, missing], [others, other]])) {
+      for (const value of values) {
+        if (answer === null) assert.throws(() => index(value), { kind: "ParameterError" }, String(value));
+        else assert.equal(index(value), answer, `${JSON.stringify(more)} ${typeof value} ${JSON.stringify(value)}`);
+      }
+    }
+  }
+});
+
+test("combinations of strata are counted with those not told: 4096 of them and no more", () => {
+  for (const [sizes, fits] of /** @type {[number[], boolean][]} */ ([
+    [[63, 63], true],
+    [[3, 3, 3, 3, 3, 3], true],
+    [[240, 16], false],
+    [[63, 64], false],
+    [[4, 4, 4, 4, 4, 4], false],
+  ])) {
+    const strata = sizes.map((size, i) => ({ name: `s${i}`, values: Array.from({ length: size }, (_, j) => `v${j}`) }));
+    const read = () => task({ strata });
+    if (fits) assert.deepEqual([...read().strata.values()].map((values) => values.length), sizes.map((size) => size + 1));
+    else assert.throws(read, { kind: "FormatError" }, `${sizes}`);
+  }
+});
+
 test("of lists of options those count that name each once and no more than are allowed", () => {
   const all = [[], ...[0, 1, 2].flatMap((a) => [[a], ...[0, 1, 2].flatMap((b) => [[a, b], ...[0, 1, 2].map((c) => [a, b, c])])])];
   const { index } = readDomain({ ticks: 3, most: 2 }, 7n, "several");

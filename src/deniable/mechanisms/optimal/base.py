@@ -149,7 +149,9 @@ class Optimal(Written):
         check_reports(tally)
         scores = self.worth.scores @ self.goal.functionals.T
         ends = None if self.values is None else (min(self.values), max(self.values))
-        return {self.objective: ScorePart(tally.cells["value"][0] / tally.n, scores, ends, tally.n)}
+        matrix = self.bulk.matrix
+        least = (matrix @ scores**2 - (matrix @ scores) ** 2).min(axis=0)
+        return {self.objective: ScorePart(tally.cells["value"][0] / tally.n, scores, ends, tally.n, least)}
 
     def estimate(self, tally: Tally) -> Estimate:
         """See `Mechanism.estimate`: of a mean or of functionals, these alone; `fit` gives likely frequencies."""

@@ -29,6 +29,8 @@ class ScorePart(Shares):
     ends: tuple[float, float] | None
     """Of a mean: the least and the largest number."""
     n: int
+    least: FloatArray
+    """The least variance of one report's score, over all answers, of each functional."""
 
     @property
     def value(self) -> FloatArray:
@@ -43,9 +45,13 @@ class ScorePart(Shares):
         return np.asarray(np.maximum(np.diag(self.covariance(target)), 0.0))
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`: seen in the reports."""
+        """See `Part.covariance`: seen in the reports; no less than what each report varies by, whoever sends it.
+
+        One report, or a few that are equal, would otherwise be said to be sure.
+        """
         off = self.scores - self.value
-        return np.asarray((off.T * self.share) @ off / max(self.n - 1, 1))
+        seen = (off.T * self.share) @ off / max(self.n - 1, 1)
+        return np.asarray(seen + np.diag(np.maximum(self.least / self.n - np.diag(seen), 0.0)))
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`: the normal law's."""
