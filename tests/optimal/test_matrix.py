@@ -113,6 +113,8 @@ def test_frames_name_their_columns_and_rows() -> None:
     assert from_matrix(named, labels=["a", "b"]).domain.labels == ("a", "b")
     with pytest.raises(dn.ParameterError, match="labels must be different"):
         from_matrix(frame.set_axis(["no", "no"]))
+    for index in (["a", None], ["no", "no"], pandas.MultiIndex.from_tuples([(1, 2), (3, 4)])):
+        assert from_matrix(frame.set_axis(index), labels=["a", "b"]).domain.labels == ("a", "b"), "it is not asked"
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 8.0])

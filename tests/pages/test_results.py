@@ -416,3 +416,7 @@ def test_groups_have_the_names_of_the_language_and_what_is_joined_is_named() -> 
     assert group_names(wide, told, texts("see", "en")) == ["u, others", "u, c", "all others"]
     lone = Task.load(task([YES], "Which?", min_batch=10, strata={"a": list("uvwxyz")}))
     assert group_names(lone, [{"strata": [{"a": "u"}]}, {"strata": [{}]}], texts("see", "en")) == ["u", "all others"]
+    late = Task.load(task([YES], "Which?", min_batch=10, strata={"zone": ["N", "S"], "age": ["young", "old"]}))
+    told = [{"strata": [{"zone": "N"}]}, {"strata": [{"age": "young", "zone": "N"}]}, {"strata": [{}]}]
+    said = group_names(late, told, texts("see", "en"))
+    assert said == ["N, others", "N, young", "all others"], "releases have their names in the order of the alphabet"

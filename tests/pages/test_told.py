@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,10 +21,11 @@ from deniable.service.ingest import Intake
 from deniable.service.release import windows
 from deniable.service.results import words
 from deniable.service.results.reading import estimate_in
-from deniable.service.results.view import Cell, QuestionView, Wording, _middle, views
+from deniable.service.results.view import Cell, QuestionView, Wording, _middle, points_of, views
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable.service.texts.catalogue import texts
 from deniable.service.texts.languages import LANGUAGES
+from deniable_client.questions import Single
 from deniable_client.task import Task
 from pages.asks import Paged, signed_in
 from pages.said import beside
@@ -128,6 +130,47 @@ def test_ordered_answers_have_a_middle_among_those_who_gave_one() -> None:
     assert view.rating is None
     said = plain(words.sentences(view, texts("see", "en"))[0])
     assert said.startswith("The middle answer is “rarely” (rarely to rarely)")
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "none", "on"),
+    [
+        ("rating", "1 2 3 4 5", None, [0, 1, 2, 3, 4]),
+        *(("rating", "1 2 3 4 5", none, [0, 1, 2, 3, 4]) for none in "135"),
+        ("rating", "1 2 3 ?", "?", [0, 1, 2]),
+        ("ordered", "never rarely often", "never", [0, 1, 2]),
+        ("ordered", "never rarely often ?", "?", [0, 1, 2]),
+        ("one", "a b ?", "?", []),
+    ],
+)
+def test_what_no_answer_counts_as_is_on_the_scale_unless_it_stands_for_that_alone(
+    kind: str, labels: str, none: str | None, on: list[int]
+) -> None:
+    """A point that people choose, too, was left out, and the ends were given to others."""
+    own = labels.split()
+    terms = Terms(opens=BEGUN, collector="Us", subject="exams", min_batch=20, budget=20)
+    ends = ("badly", "well") if kind == "rating" else None
+
+    def points(missing: bool, none: str | None) -> list[int]:
+        more = {"missing": own[-1]} if missing else {}
+        m = dn.mechanism("grr", epsilon=4.0, labels=own, **more)
+        asked = Asked(text="How?", name="q0", design=m.design, kind=kind, none=none, ends=ends)
+        return points_of(Task.load(new_task([asked], terms, Identity(os.urandom(32)))).questions[0])
+
+    assert points(False, none) == on
+    assert points(True, own[-1]) == ([] if kind == "one" else [*range(len(own) - 1)]), "told by its design"
+    asked_together: Any = Single("q", "How?", tuple(own), none, kind, None, ends)
+    assert points_of(asked_together) == on
+
+
+def test_the_middle_of_thousands_of_answers_is_quick() -> None:
+    """In processor time: it is asked for whenever a page is drawn."""
+    k = 2501
+    found = SimpleNamespace(value=np.full(k, 1 / k), covariance=lambda _: 1e-9 * np.eye(k))
+    question: Any = SimpleNamespace(kind="ordered", labels=tuple(map(str, range(k))), none=None)
+    start = time.process_time()
+    assert _middle({"found": found}, question, question.labels, "population")["middle"][0] == "1250"
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

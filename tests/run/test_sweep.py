@@ -270,6 +270,11 @@ def test_other_questions() -> None:
         ({"workers": 0}, "workers must be"),
         ({"data": []}, "data must be a population"),
         ({"k": None}, "k must be given"),
+        ({"n": "5"}, "n must be an integer >= 1, got '5'"),
+        ({"n": 1e5}, "n must be an integer >= 1"),
+        ({"metrics": 5}, "metrics must be names or functions, got 5"),
+        *(({"mechanisms": none}, "mechanisms must be names or mechanisms, or a mapping, got") for none in (None, 5)),
+        ({"epsilons": b"1"}, "epsilons must be numbers > 0"),
     ],
 )
 def test_refusals(wrong: dict[str, Any], told: str) -> None:

@@ -33,6 +33,11 @@ class Counting(ReplayWords):
         return super().word()
 
 
+def test_lists_of_sizes_become_tuples() -> None:
+    """A kernel is a value: two that are equal are one key of a mapping."""
+    assert hash(Box.calibrate(1.0, [3, 4], [1, 1])) == hash(Box.calibrate(1.0, (3, 4), (1, 1)))
+
+
 @pytest.mark.parametrize(("sizes", "shape"), CASES, ids=str)
 def test_the_words_of_a_report_do_not_tell_what_happened(sizes: tuple[int, ...], shape: tuple[int, ...]) -> None:
     """Kept or not, whichever set misses first, for every value: the same number of words, as it is stated."""

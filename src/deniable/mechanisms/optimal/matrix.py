@@ -86,7 +86,7 @@ def from_matrix(
     >>> coin.epsilon, coin.proof.ratio
     (1.0986122886681098, Fraction(3, 1))
     """
-    found = rows_of(matrix, outputs)
+    found = rows_of(matrix, outputs, named=labels is None)
     given = found.labels if labels is None else labels_of(labels)
     domain = Domain.of(len(found.rows) if given is None else given)
     epsilon = asked.pop("epsilon", None)
@@ -233,15 +233,15 @@ def _refuse_leak(found: Rows, names: Sequence[str]) -> None:
 # ---- what is given
 
 
-def rows_of(matrix: object, outputs: Iterable[object] | None = None) -> Rows:
-    """A matrix as exact chances; errors name the place."""
+def rows_of(matrix: object, outputs: Iterable[object] | None = None, *, named: bool = True) -> Rows:
+    """A matrix as exact chances; errors name the place. `named`: whether a frame's index names the rows."""
     names = None if outputs is None else _texts(outputs)
     if isinstance(matrix, Rows):
         return matrix._replace(outputs=_one_each(names or matrix.outputs, matrix.rows[0]))
     if isinstance(matrix, Channel):
         columns = [[Fraction(w, matrix.total) for w in row] for row in matrix.weights]
         return Rows(tuple(zip(*columns, strict=True)), _one_each(names or _texts(matrix.outputs), columns))
-    given = matrix if isinstance(matrix, Chances) else _beside(matrix)
+    given = matrix if isinstance(matrix, Chances) else _beside(matrix, named)
     cells, own = _cells(given.rows)
     _check_shape(cells)
     if given.labels is not None and len(given.labels) != len(cells):
@@ -257,9 +257,9 @@ def _one_each(names: tuple[str, ...] | None, columns: Sequence[Any]) -> tuple[st
     return names
 
 
-def _beside(matrix: Any) -> Chances:
+def _beside(matrix: Any, named: bool) -> Chances:
     """What was given, with the names of the rows of a frame that names them and does not just count them."""
-    index = getattr(matrix, "index", None) if hasattr(matrix, "columns") else None
+    index = getattr(matrix, "index", None) if named and hasattr(matrix, "columns") else None
     names = [] if index is None else list(index)
     return Chances(matrix, labels=None if names == [*range(len(names))] else labels_of(names))
 

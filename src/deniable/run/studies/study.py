@@ -86,6 +86,7 @@ def averaged(name: str, values: FloatArray) -> dict[str, Any]:
 def check_study(runs: int, level: float = 0.95, n: int | None = None) -> None:
     """Refuse what no study can be made with, and what would take days."""
     require(is_whole(runs, 1), "runs", runs, "an integer >= 1", "The collection is repeated so often.")
+    require(n is None or is_whole(n, 1), "n", n, "an integer >= 1", "So many people take part.")
     reports = runs * (1 if n is None else n)
     if reports > _REPORTS:
         hint = "Simulate fewer: closed forms (`deniable design`) give the errors for any number of reports."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -71,7 +71,7 @@ def metrics_of(given: object, usual: str) -> tuple[tuple[Metric, ...], Mapping[s
     if isinstance(given, Mapping):
         listed: Sequence[Any] = [given]
     else:
-        one = isinstance(given, str) or callable(given)
+        one = isinstance(given, str) or callable(given) or not isinstance(given, Iterable)
         listed = [given] if one else list(given)  # type: ignore[call-overload]
     require(len(listed) > 0, "metrics", given, "at least one metric")
     named: list[Metric] = []

@@ -98,12 +98,15 @@ def _listed(mechanisms: Any) -> list[Any]:
     """What was given, one by one; those of a mapping with their labels."""
     if isinstance(mechanisms, Mapping):
         return [(label, each) for label, each in mechanisms.items()]
-    one = isinstance(mechanisms, str) or callable(mechanisms) or hasattr(mechanisms, "epsilon")
-    return [mechanisms] if one else list(mechanisms)
+    if isinstance(mechanisms, str) or callable(mechanisms) or hasattr(mechanisms, "epsilon"):
+        return [mechanisms]
+    hint = 'For example ["grr", "ss"].'
+    require(isinstance(mechanisms, Iterable), "mechanisms", mechanisms, "names or mechanisms, or a mapping", hint)
+    return list(mechanisms)
 
 
 def _budgets(epsilons: Any) -> list[float]:
-    given = list(epsilons) if isinstance(epsilons, Iterable) and not isinstance(epsilons, str) else [epsilons]
+    given = [epsilons] if isinstance(epsilons, str | bytes) or np.ndim(epsilons) == 0 else list(epsilons)
     odd = [epsilon for epsilon in given if not (is_number(epsilon) and 0 < epsilon <= _MOST)]
     require(not odd, "epsilons", odd, f"numbers > 0 and at most {_MOST}")
     found = sorted(map(float, given))

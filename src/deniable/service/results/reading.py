@@ -106,7 +106,10 @@ def group_names(task: Task, told: Sequence[Mapping[str, Any]], say: Texts) -> li
     What is left of one grouping is named by what it has, if that is little: a group is not lost among "all others".
     """
     shown = _values(task, say.language.tag)
-    named = [[tuple(strata.items()) for strata in group["strata"]] for group in told]
+    named = [
+        [tuple((name, strata[name]) for name in task.strata if name in strata) for strata in group["strata"]]
+        for group in told
+    ]
     every = {name for names in named for name in names}
 
     def spelled(name: tuple[tuple[str, str], ...]) -> str:

@@ -21,11 +21,12 @@ from deniable.run.questions import question_of
 from deniable.service.release import LEVEL, OPEN, PUBLISHED, Window
 from deniable.service.results.joint import asks, by_question
 from deniable.service.results.reading import estimate_in, estimated, group_names
+from deniable.service.tasks import own_none
 from deniable.service.texts.catalogue import Texts, texts
 from deniable_client.questions import Single
 from deniable_client.task import Question, Task
 
-__all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "rated", "views"]
+__all__ = ["Cell", "Moment", "QuestionView", "Wording", "clear", "points_of", "rated", "views"]
 
 _ALPHA = 0.05
 _MOST_GROUPS = 24
@@ -100,18 +101,26 @@ class Wording:
         return cls(own["subject"], own.get("purpose"), tuple(each["text"] for each in told), labels, units)
 
 
-def _points(question: Question | Single) -> list[int]:
-    """The answers of a rating, or of an order, that are on its scale, first to last; none of any other question."""
-    if question.kind not in ("rating", "ordered") or question.labels is None:
+def points_of(question: Question | Single) -> list[int]:
+    """The answers of a rating, or of an order, that are on its scale, first to last; none of any other question.
+
+    What no answer counts as is not on it if it stands for that alone, or if it stands last and is no number.
+    """
+    labels, apart = question.labels, None
+    if question.kind not in ("rating", "ordered") or labels is None:
         return []
-    return [i for i, label in enumerate(question.labels) if label != question.none]
+    if question.none is not None and not isinstance(question, Single):
+        apart = own_none(question)
+    if apart is None and labels[-1] == question.none and not labels[-1].isdecimal():
+        apart = len(labels) - 1
+    return [i for i in range(len(labels)) if i != apart]
 
 
 def rated(
     question: Question | Single, labels: tuple[str, ...] | None, ends: Sequence[str] | None
 ) -> tuple[str, ...] | None:
     """The labels of a question; of a rating with what its first and its last point mean."""
-    points = _points(question)
+    points = points_of(question)
     if labels is None or not ends or not points:
         return labels
     meant = {points[0]: ends[0], points[-1]: ends[1]}
@@ -320,7 +329,7 @@ def _shares(
     part: Mapping[str, Any], question: Question | Single, labels: Sequence[str], target: Target
 ) -> tuple[FloatArray, FloatArray] | None:
     """The shares of all answers and their covariance; None where the design has other estimates."""
-    if not _points(question) or len(labels) != len(question.labels or ()):
+    if not points_of(question) or len(labels) != len(question.labels or ()):
         return None
     try:
         found = estimate_in(part, question)
@@ -342,10 +351,10 @@ def _middle(
     known = _shares(part, question, labels, target) if question.kind == "ordered" else None
     if known is None:
         return {}
-    points, (value, spread) = _points(question), known
+    points, (value, spread) = points_of(question), known
     weights = np.zeros((len(points), len(labels)))
     weights[:, points] = np.tri(len(points)) - 0.5
-    above, reach = weights @ value, _z() * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, spread, weights), 0.0))
+    above, reach = weights @ value, _z() * np.sqrt(np.maximum(((weights @ spread) * weights).sum(axis=1), 0.0))
     if above[-1] < reach[-1]:  # hardly anybody gave one
         return {}
     low, middle = int(np.argmax(above > -reach)), int(np.argmax(above >= 0))
@@ -360,7 +369,7 @@ def _mean_rating(
 
     Nothing where too few gave one to say so: then the interval has no ends.
     """
-    points = _points(question)
+    points = points_of(question)
     known = _shares(part, question, labels, target) if question.kind == "rating" else None
     if known is None:
         return {}

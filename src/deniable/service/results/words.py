@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from deniable.service.results.joint import Crossing
-from deniable.service.results.view import Cell, Moment, QuestionView, clear
+from deniable.service.results.view import Cell, Moment, QuestionView, clear, points_of
 from deniable.service.tasks import own_none
 from deniable.service.texts.catalogue import Texts, area, bdi
 from deniable_client.questions import Single
@@ -99,7 +99,8 @@ def _silent(view: QuestionView, t: Texts) -> tuple[str, str]:
         return ("say.silent.none", "") if "ticks" in question.design["domain"] else ("", "")
     if isinstance(none, (int, float)) and not labels:
         return "say.silent", t.language.number(none) + (f" {view.unit}" if view.unit else "")
-    others = none in labels and question.kind not in ("rating", "ordered")  # there it is none of the points
+    scale = points_of(question)
+    others = none in labels and (not scale or labels.index(none) in scale)
     return ("say.silent", (view.labels or labels)[labels.index(none)]) if others else ("", "")
 
 

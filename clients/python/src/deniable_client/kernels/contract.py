@@ -182,7 +182,8 @@ class Base(ABC):
         """
         check_epsilon(epsilon, sampling=True)
         made: Any = cls
-        checked = made(*numbers, **named, keep=1)
+        own = [tuple(each) if isinstance(each, list) else each for each in numbers]
+        checked = made(*own, **named, keep=1)
         kept: Self = replace(checked, keep=keep_threshold(epsilon, *checked.levels))
         return kept
 

@@ -224,7 +224,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float:
     if not text.endswith(" GMT"):  # a date of HTTP; others would be read in the device's own time zone
         return 0.0
     try:
-        wait = parsedate_to_datetime(text).timestamp() - now
+        until = parsedate_to_datetime(text)
+        wait = until.timestamp() - now if until.tzinfo is not None else 0.0
     except (ValueError, TypeError, IndexError, OverflowError):
         return 0.0
     return min(max(wait, 0.0), _WAIT_MAX)
