@@ -189,8 +189,7 @@ def read(source: str | bytes | Mapping[str, Any]) -> Questionnaire:
 
 
 def _parsed(source: str | bytes) -> Mapping[str, Any]:
-    if len(source) > LIMITS["bytes"]:
-        raise FormatError(f"a questionnaire has at most {LIMITS['bytes']:,} bytes, this has {len(source):,}.")
+    _fits(len(source))
     try:
         found = json.loads(source)
     except (ValueError, RecursionError) as error:
@@ -199,6 +198,12 @@ def _parsed(source: str | bytes) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise FormatError("a questionnaire is a JSON object.", 'It begins with {"questionnaire": 1, ...')
     return found
+
+
+def _fits(size: int) -> None:
+    if size > LIMITS["bytes"]:
+        hint = "Shorten its texts, or ask in fewer languages."
+        raise FormatError(f"a questionnaire has at most {LIMITS['bytes']:,} bytes, this has {size:,}.", hint)
 
 
 def _item(given: object, usual: str, where: str) -> Item:
@@ -388,8 +393,10 @@ def written(asked: Questionnaire) -> dict[str, Any]:
 
 
 def dumped(asked: Questionnaire) -> bytes:
-    """A questionnaire as a file."""
-    return (json.dumps(written(asked), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+    """A questionnaire as a file; `FormatError` if it is too long to be read again."""
+    file = (json.dumps(written(asked), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+    _fits(len(file))
+    return file
 
 
 def _short(given: Mapping[str, Any], usual: Any) -> dict[str, Any]:
