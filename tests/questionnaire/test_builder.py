@@ -717,6 +717,10 @@ def test_parts_of_groups_are_taken_with_their_sign(writer: Writer) -> None:
     writer.save("group:")
     assert writer.save(g__g1__title="Age", g__g1__values="young\nold", g__g1__shares="20 %\n80%").status == 303
     assert writer.asked.groups[0].shares == (0.2, 0.8)
+    reply = writer.save(g__g1__shares="0.00009\n99.99991")
+    assert (reply.status, "Give one share for each group" in unescape(reply.body.decode())) == (422, True)
+    assert writer.save(g__g1__shares="0.0001\n99.9999").status == 303
+    assert writer.asked.groups[0].shares == pytest.approx((1e-6, 0.999999)), "the least that is read again"
 
 
 def test_what_is_chosen_can_be_told_on_a_phone(writer: Writer) -> None:
