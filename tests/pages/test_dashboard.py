@@ -522,6 +522,10 @@ def test_a_plan_becomes_a_draft_and_opens_nothing() -> None:
     assert service.store.tasks() == []
     assert _post(service, "/plan/draft", {**PLAN, "design": "nonsense"}, headers).status == 422
     assert _post(service, "/plan/open", {**PLAN, "design": design[1]}, headers).status == 404
+    drafts = service.store.drafts()
+    reply = _post(service, "/plan/draft", {**PLAN, "text": "x" * 10_001, "design": design[1]}, headers)
+    assert (reply.status, b"at most 10,000 characters" in reply.body) == (422, True)
+    assert service.store.drafts() == drafts, "what could not be read again is not kept"
 
 
 def test_a_plan_recommends_one_design_and_folds_the_others() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from deniable.errors import DeniableError
 from deniable.service.questionnaire.complete import problems
-from deniable.service.questionnaire.document import dumped, read
+from deniable.service.questionnaire.document import LIMITS, dumped, read
 from deniable.service.questionnaire.imports import imported
 from deniable_client.task import Task
 from pages.asks import LOCAL, TODAY, Paged, post, signed_in
@@ -574,6 +574,77 @@ def test_wrong_files_are_explained_and_no_draft_is_made(writer: Writer) -> None:
         assert len(writer.service.store.drafts()) == 1, name
 
 
+@pytest.fixture
+def crammed(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> Writer:
+    """A draft in two languages that has room for a thousand bytes more."""
+    for kind in ("yes-no", "yes-no", "one"):
+        writer.save(f"add:{kind}")
+    writer.save("language:", tag="de")
+    writer.save(q__q1__text="Did you?", q__q2__text="And now?", q__q3__text="Which?")
+    monkeypatch.setitem(LIMITS, "bytes", len(writer.row.document) + 1000)
+    return writer
+
+
+def test_what_is_too_long_is_told_and_nothing_is_lost(crammed: Writer) -> None:
+    """A draft is never kept that could not be read again, whichever form made it so long."""
+    before = crammed.row
+    sent = filled(crammed.get()) | {"title": "Exams", "q.q3.text": "é" * 501, "people": "1.000", "tag": "fr"}
+    sent.pop("q.q2.skip")
+    for do in ("add:rating", "up:q2", "language:"):
+        reply = crammed.post(**sent, do=do)
+        page = reply.body.decode()
+        assert (reply.status, "longer than a draft can hold" in page) == (422, True)
+        assert 'id="why.people"' in page, "what else is wrong is told, too"
+        assert filled(page) == sent, "as it was typed"
+    told = post(crammed.service, crammed.path, sent, {**crammed.headers, "accept": "application/json"})
+    assert (told.status, json.loads(told.body)) == (422, {"large": True})
+    late = crammed.post(**sent | {"changed": "1"}, do="save")
+    assert (late.status, "Somebody changed this draft" in late.body.decode()) == (409, True)
+    path = "/language/de"
+    texts = filled(crammed.get(path)) | {"q.q1.text": "y" * 500, "q.q2.text": "z" * 500}
+    reply = crammed.post(path, **texts, do="back")
+    page = reply.body.decode()
+    assert (reply.status, "longer than a draft can hold" in page) == (422, True)
+    assert filled(page) == texts
+    assert crammed.row == before
+    assert crammed.post(path, **texts | {"q.q2.text": ""}, do="back").status == 303
+    assert crammed.asked.translations["de"].questions["q1"]["text"] == "y" * 500
+
+
+def test_a_file_that_is_too_long_as_a_draft_is_refused(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written out it may be longer than it came; the list can still be read."""
+    choices = [{"value": i, "text": {"default": f"country {i}", "de": f"Land {i}"}} for i in range(50)]
+    document = json.dumps({"elements": [{"type": "dropdown", "name": "a", "choices": choices}]})
+    monkeypatch.setitem(LIMITS, "bytes", 1000)
+    reply = post(writer.service, "/q/import", {"document": document}, writer.headers)
+    page = unescape(reply.body.decode())
+    assert (reply.status, "at most 1,000 bytes" in page) == (422, True)
+    assert document in page, "what was pasted is still there"
+    assert len(writer.service.store.drafts()) == 1
+    assert writer.service.get("/q", writer.headers).status == 200
+
+
+def test_a_draft_that_cannot_be_read_is_listed_downloaded_and_deleted(writer: Writer) -> None:
+    """It stands in nobody's way."""
+    mine = writer.path
+    odd = b'{"questionnaire": 1, "colour": 1}'
+    for document in (odd, b" " * (1 << 20) + b"{}", b"\xff"):
+        writer.new()
+        writer.service.store.put_draft(replace(writer.row, changed=writer.row.changed + 1, document=document))
+        page = writer.service.get("/q", writer.headers)
+        assert (page.status, "cannot be read" in page.body.decode()) == (200, True)
+        assert f'href="{mine}"' in page.body.decode()
+        assert f'href="{writer.path}"' not in page.body.decode(), "there is no form of it"
+        refused = post(writer.service, "/q/import", {"document": "[]"}, writer.headers)
+        assert (refused.status, "a JSON object" in refused.body.decode()) == (422, True)
+        assert writer.service.get(f"{writer.path}/questionnaire.json", writer.headers).body == document
+        assert writer.service.get(writer.path, writer.headers).status == 422
+        assert writer.post("/copy").status == 422
+        assert writer.post("/delete").status == 303
+        assert writer.row is None
+    assert "cannot be read" not in writer.service.get("/q", writer.headers).body.decode()
+
+
 def test_a_hundred_wrong_inputs() -> None:
     assert len(WRONG) + len(WRONG_TEXTS) + len(WRONG_TAGS) + len(WRONG_FILES) >= 100
 
@@ -646,6 +717,10 @@ def test_parts_of_groups_are_taken_with_their_sign(writer: Writer) -> None:
     writer.save("group:")
     assert writer.save(g__g1__title="Age", g__g1__values="young\nold", g__g1__shares="20 %\n80%").status == 303
     assert writer.asked.groups[0].shares == (0.2, 0.8)
+    reply = writer.save(g__g1__shares="0.00009\n99.99991")
+    assert (reply.status, "Give one share for each group" in unescape(reply.body.decode())) == (422, True)
+    assert writer.save(g__g1__shares="0.0001\n99.9999").status == 303
+    assert writer.asked.groups[0].shares == pytest.approx((1e-6, 0.999999)), "the least that is read again"
 
 
 def test_what_is_chosen_can_be_told_on_a_phone(writer: Writer) -> None:

@@ -18,7 +18,7 @@ from deniable.run.forms import number_of
 from deniable.run.numbers import Doubt, read_number
 from deniable.service.access.identity import Identity
 from deniable.service.questionnaire.complete import cautions, problems
-from deniable.service.questionnaire.document import Questionnaire, dumped, read, written
+from deniable.service.questionnaire.document import LIMITS, Questionnaire, dumped, read, written
 from deniable.service.questionnaire.imports import imported, read_file
 from deniable.service.questionnaire.kinds import can_skip
 from deniable.service.questionnaire.opening import questionnaire_of, task_of
@@ -443,6 +443,95 @@ def test_surveyjs_is_taken_over_in_all_its_languages() -> None:
     assert left == ["the language x"]
     wrong = {fault.where for fault in problems(asked) if fault.id == "fault.translation"}
     assert wrong == {"t.ar.q.q2", "t.ar.q.q3"}, "why it is asked lacks in both"
+
+
+def test_surveyjs_texts_that_are_numbers_or_nothing_have_words() -> None:
+    """A number is its own text; what has no text in any language is called by its name or its value."""
+    nothing = {"default": " ", "de": ""}
+    asked, left = imported(
+        json.dumps(
+            {
+                "elements": [
+                    {
+                        "type": "radiogroup",
+                        "name": "a",
+                        "title": 5,
+                        "choices": [{"value": 9, "text": i} for i in range(3)],
+                    },
+                    {
+                        "type": "radiogroup",
+                        "name": "b",
+                        "title": nothing,
+                        "choices": [
+                            {"value": 1, "text": nothing},
+                            {"value": 2, "text": {}},
+                            {"value": 3, "text": True},
+                        ],
+                    },
+                    {"type": "boolean", "name": "c", "title": {"default": "", "de": "", "fr": 7}},
+                ]
+            }
+        ).encode()
+    )
+    assert [item.text for item in asked.questions] == ["5", "b", "7"]
+    assert [item.options for item in asked.questions] == [("0", "1", "2"), ("1", "2", "3"), ()]
+    assert asked.translations["de"].questions == {
+        "q1": {"text": "5", "options": ("0", "1", "2")},
+        "q2": {"text": "b", "options": ("1", "2", "3")},
+        "q3": {},
+    }
+    assert left == []
+
+
+def test_what_surveyjs_has_under_default_and_is_not_taken_over_is_listed() -> None:
+    def left_of(title: object) -> list[str]:
+        survey = {"locale": "de", "elements": [{"type": "boolean", "name": "a", "title": title}]}
+        asked, left = imported(json.dumps(survey).encode())
+        assert (asked.language, asked.questions[0].text, asked.translations) == ("de", "y?", {})
+        return left
+
+    assert left_of({"default": "x?", "de": "y?"}) == ["texts under default that are others in de, such as “x?”"]
+    assert left_of({"default": "y?", "de": "y?"}) == left_of({"default": "y?"}) == left_of("y?") == []
+
+
+def test_more_languages_than_there_can_be_are_listed() -> None:
+    tags = [a + b for a in "abcdefgh" for b in "qrstuv"][:42]
+    survey = {"elements": [{"type": "boolean", "name": "a", "title": dict.fromkeys([*tags, "EN"], "?") | {"en": "!"}}]}
+    asked, left = imported(json.dumps(survey).encode())
+    assert len(asked.translations) == 40
+    assert {*asked.translations} < {*tags}
+    assert left == [
+        "the language EN: the language is there twice",
+        *(f"the language {tag}: more than 40 other languages" for tag in tags[40:]),
+    ]
+
+
+def test_a_questionnaire_is_not_a_translation_of_itself() -> None:
+    """A column of texts without a tag is in the language that the settings name, else in English."""
+    heads = ["type", "name", "label", "label::English (en)", "label::French (fr)", "label::Canada (FR)"]
+    sheets = {"survey": [heads, ["time", "a", "Hi", "Hello", "Salut", "Allo"]]}
+    asked, left = imported(workbook(sheets))
+    assert (asked.language, asked.questions[0].text, list(asked.translations)) == ("en", "Hi", ["fr"])
+    assert left == [
+        "the column label::English (en): the language is there twice",
+        "the column label::Canada (FR): the language is there twice",
+    ]
+    told = {"settings": [["default_language"], ["Deutsch (de)"]]}
+    asked, left = imported(workbook(sheets | told))
+    assert (asked.language, list(asked.translations), len(left)) == ("de", ["en", "fr"], 1)
+    assert asked.translations["en"].questions == {"q1": {"text": "Hello"}}
+
+
+def test_what_could_not_be_read_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is that of reading, to the byte: of a file, not of what it says."""
+    asked = read({"questionnaire": 1, "questions": [{"text": "é" * 500}]})
+    file = dumped(asked)
+    monkeypatch.setitem(LIMITS, "bytes", len(file))
+    assert read(dumped(asked)) == asked
+    monkeypatch.setitem(LIMITS, "bytes", len(file) - 1)
+    for refused in (lambda: dumped(asked), lambda: read(file)):
+        with pytest.raises(FormatError, match=f"at most {len(file) - 1:,} bytes, this has {len(file):,}. Shorten"):
+            refused()
 
 
 def test_more_questions_than_there_can_be_are_listed() -> None:

@@ -16,6 +16,7 @@ from deniable.service.questionnaire.complete import Fault
 from deniable.service.questionnaire.document import (
     KINDS,
     LEAST_PROTECTION,
+    LEAST_SHARE,
     LIMITS,
     TAG,
     Group,
@@ -234,7 +235,8 @@ def _group(group: Group, filled: Filled) -> Group:
     if lines == shown and len(shown) in (0, len(values)):  # nobody touched them
         return replace(group, title=filled.text(f"{where}.title", group.title, 200), values=values)
     shares = [read_number(line.rstrip(_PERCENT).rstrip()) for line in lines]
-    right = all(isinstance(share, float) and 0 < share <= 100 for share in shares) and len(shares) in (0, len(values))
+    fit = all(isinstance(share, float) and LEAST_SHARE <= share / 100 <= 1 for share in shares)
+    right = fit and len(shares) in (0, len(values))
     if not right:
         filled.wrong(f"{where}.shares", "fault.shares")
     kept = tuple(share / 100 for share in shares if isinstance(share, float)) if right else group.shares

@@ -73,11 +73,17 @@ def _page(request: Request, template: str, status: int = 200, /, **parts: Any) -
     return page(template, status, **common, **parts)
 
 
-async def _draft(collector: Collector, request: Request) -> tuple[DraftRow, Questionnaire]:
-    """The questionnaire of a path."""
+async def _row(collector: Collector, request: Request) -> DraftRow:
+    """The draft of a path, whether it can be read or not."""
     row = await asyncio.to_thread(collector.store.draft, request.path_params["id"])
     if row is None:
         raise Problem("not-found", "There is no questionnaire with this id here.")
+    return row
+
+
+async def _draft(collector: Collector, request: Request) -> tuple[DraftRow, Questionnaire]:
+    """The questionnaire of a path."""
+    row = await _row(collector, request)
     return row, read(row.document)
 
 
@@ -101,10 +107,22 @@ def _refuse_opened(row: DraftRow, say: Texts) -> None:
 @ROWS.page("/q", "All questionnaires.")
 async def listed(collector: Collector, request: Request) -> Response:
     """All questionnaires."""
-    rows = await asyncio.to_thread(collector.store.drafts)
-    return _page(
-        request, "questionnaires.html", rows=[(row, read(row.document)) for row in rows], problem="", pasted=""
-    )
+    return await _list(collector, request)
+
+
+async def _list(
+    collector: Collector, request: Request, status: int = 200, problem: str = "", pasted: str = ""
+) -> Response:
+    """The list, with those that cannot be read: they stand in nobody's way."""
+    rows = [(row, _readable(row)) for row in await asyncio.to_thread(collector.store.drafts)]
+    return _page(request, "questionnaires.html", status, rows=rows, problem=problem, pasted=pasted)
+
+
+def _readable(row: DraftRow) -> Questionnaire | None:
+    try:
+        return read(row.document)
+    except DeniableError:
+        return None
 
 
 @ROWS.form("/q/new", "Begin a questionnaire.")
@@ -131,15 +149,13 @@ async def taken(collector: Collector, request: Request) -> Response:
         if not file and not pasted.strip():
             raise FormatError(_say(request)("list.nothing"))
         asked, left = await asyncio.to_thread(imported, file or pasted)
+        row = DraftRow(secrets.token_hex(8), 1, dumped(asked))
     except DeniableError as error:
-        rows = [(row, read(row.document)) for row in await asyncio.to_thread(collector.store.drafts)]
-        kept = pasted.decode(errors="replace")
-        return _page(request, "questionnaires.html", 422, rows=rows, problem=f"{error}", pasted=kept)
-    id = secrets.token_hex(8)
-    await _kept(collector, DraftRow(id, 1, dumped(asked)))
+        return await _list(collector, request, 422, f"{error}", pasted.decode(errors="replace"))
+    await _kept(collector, row)
     if left:
-        return await _shown(request, DraftRow(id, 1, dumped(asked)), asked, left=left)
-    return RedirectResponse(f"/q/{id}", 303)
+        return await _shown(request, row, asked, left=left)
+    return RedirectResponse(f"/q/{row.id}", 303)
 
 
 # ---- writing
@@ -160,13 +176,13 @@ async def _shown(
     *,
     fields: Mapping[str, str] | None = None,
     faults: Mapping[str, Fault] | None = None,
-    crossed: bool = False,
+    unsaved: str = "",
     left: list[str] | None = None,
 ) -> Response:
     say = _say(request)
     wrong = faults or {}
     levels = {f"{epsilon:g}": telling.level(epsilon, say) for epsilon in sorted({*OFFERED, asked.protection})}
-    shown = forms.fields_of(asked) | {name: text for name, text in (fields or {}).items() if name in wrong or crossed}
+    shown = forms.fields_of(asked) | {name: text for name, text in (fields or {}).items() if name in wrong or unsaved}
     missing = [(fault.where, telling.in_words(fault, say)) for fault in problems(asked)] if not wrong else []
     return _page(
         request,
@@ -178,7 +194,7 @@ async def _shown(
         fields=shown,
         faults={name: telling.in_words(fault, say) for name, fault in wrong.items()},
         missing=missing,
-        crossed=crossed,
+        unsaved=unsaved,
         left=left or [],
         levels=levels,
         kinds={kind: f"kind.{kind.replace('-', '')}" for kind in KINDS},
@@ -186,7 +202,7 @@ async def _shown(
         can_skip=can_skip,
         can_join=can_join,
         step="edit",
-        texts=say.page(["edit.saved", "edit.saving", "edit.unsaved", "edit.crossed"]),
+        texts=say.page(["edit.saved", "edit.saving", "edit.unsaved", "edit.crossed", "edit.large"]),
     )
 
 
@@ -197,9 +213,9 @@ async def saved(collector: Collector, request: Request) -> Response:
     row, before = await _draft(collector, request)
     _refuse_opened(row, _say(request))
     filled = forms.Filled(fields)
-    asked = forms.changed(before, filled)
-    asked, place = forms.done(asked, fields.get("do", ""), filled)
-    return await _answer(collector, request, row, asked, filled, f"/q/{row.id}", place)
+    typed = forms.changed(before, filled)
+    asked, place = forms.done(typed, fields.get("do", ""), filled)
+    return await _answer(collector, request, row, asked, filled, f"/q/{row.id}", place, typed=typed)
 
 
 async def _answer(
@@ -211,12 +227,16 @@ async def _answer(
     path: str,
     place: str,
     tag: str = "",
+    typed: Questionnaire | None = None,
 ) -> Response:
     say, fields = _say(request), filled.fields
-    fresh = fields.get("changed") == str(row.changed)
-    kept = replace(row, changed=row.changed + 1, document=dumped(asked))
-    if fresh:
-        fresh = await _kept(collector, kept)
+    fresh, kept = fields.get("changed") == str(row.changed), row
+    try:
+        if fresh:
+            kept = replace(row, changed=row.changed + 1, document=dumped(asked))
+            fresh = await _kept(collector, kept)
+    except FormatError:
+        return await _too_large(request, row, typed or asked, filled, tag)
     said = {name: telling.in_words(fault, say) for name, fault in filled.faults.items()}
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse(
@@ -225,12 +245,22 @@ async def _answer(
     if not fresh or filled.faults:
         shown = kept if fresh else row
         status = 422 if fresh else 409
+        unsaved = "" if fresh else "edit.crossed"
         if tag:
-            return _language(request, shown, asked, tag, status, filled, crossed=not fresh)
-        return await _shown(request, shown, asked, status, fields=fields, faults=filled.faults, crossed=not fresh)
+            return _language(request, shown, asked, tag, status, filled, unsaved=unsaved)
+        return await _shown(request, shown, asked, status, fields=fields, faults=filled.faults, unsaved=unsaved)
     if fields.get("do") == "next":
         return RedirectResponse(f"/q/{row.id}/outlook", 303)
     return RedirectResponse(path + (f"#{place}" if place else ""), 303)
+
+
+async def _too_large(request: Request, row: DraftRow, typed: Questionnaire, filled: forms.Filled, tag: str) -> Response:
+    """Say that a draft cannot hold what was filled in: it stays on the page, and the draft as it was."""
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"large": True}, 422)
+    if tag:
+        return _language(request, row, typed, tag, 422, filled, unsaved="edit.large")
+    return await _shown(request, row, typed, 422, fields=filled.fields, faults=filled.faults, unsaved="edit.large")
 
 
 @ROWS.form("/q/{id}/copy", "Copy a questionnaire.")
@@ -248,7 +278,7 @@ async def copied(collector: Collector, request: Request) -> Response:
 async def deleted(collector: Collector, request: Request) -> Response:
     """Forget a draft."""
     await form_of(collector, request)
-    row, _ = await _draft(collector, request)
+    row = await _row(collector, request)
     _refuse_opened(row, _say(request))
     await asyncio.to_thread(collector.store.drop_draft, row.id)
     log("questionnaire", id=row.id, state="deleted", by=request.state.key.name)
@@ -258,7 +288,7 @@ async def deleted(collector: Collector, request: Request) -> Response:
 @ROWS.page("/q/{id}/questionnaire.json", "A questionnaire as a file.", answers={200: "application/json"})
 async def exported(collector: Collector, request: Request) -> Response:
     """The questionnaire as a file."""
-    row, _ = await _draft(collector, request)
+    row = await _row(collector, request)
     headers = {"content-disposition": f'attachment; filename="questionnaire-{row.id}.json"'}
     return Response(row.document, 200, headers, "application/json")
 
@@ -286,10 +316,10 @@ def _language(
     status: int,
     filled: forms.Filled,
     *,
-    crossed: bool = False,
+    unsaved: str = "",
 ) -> Response:
     say = _say(request)
-    typed = {name: text for name, text in filled.fields.items() if name in filled.faults or crossed}
+    typed = {name: text for name, text in filled.fields.items() if name in filled.faults or unsaved}
     return _page(
         request,
         "translation.html",
@@ -301,9 +331,9 @@ def _language(
         way=direction_of(tag),
         fields=forms.language_fields(asked, tag) | typed,
         faults={name: telling.in_words(fault, say) for name, fault in filled.faults.items()},
-        crossed=crossed,
+        unsaved=unsaved,
         step="edit",
-        texts=say.page(["edit.saved", "edit.saving", "edit.unsaved", "edit.crossed"]),
+        texts=say.page(["edit.saved", "edit.saving", "edit.unsaved", "edit.crossed", "edit.large"]),
     )
 
 

@@ -27,7 +27,7 @@ from deniable.service.logs import log
 from deniable.service.pages.charts import ALONE, KINDS, drawn, once
 from deniable.service.pages.render import desk, own_page
 from deniable.service.pages.signin import Pages, form_of
-from deniable.service.questionnaire.document import Item, Questionnaire, dumped
+from deniable.service.questionnaire.document import Item, Questionnaire, dumped, read, written
 from deniable.service.questionnaire.outlook import level_of
 from deniable.service.store.contract import DraftRow
 from deniable.service.texts.catalogue import Texts
@@ -115,7 +115,8 @@ async def draft(collector: Collector, request: Request) -> Response:
     chosen = next((d for d in answer.designs if d.title == fields.get("design")), None)
     if chosen is None:
         raise Problem("invalid", "There is no such design in this plan.")
-    row = DraftRow(secrets.token_hex(8), 1, dumped(_questionnaire(dict(given), answer, chosen)))
+    made = read(written(_questionnaire(dict(given), answer, chosen)))  # what could not be read again is not kept
+    row = DraftRow(secrets.token_hex(8), 1, dumped(made))
     await asyncio.to_thread(collector.store.put_draft, row)
     log("questionnaire", id=row.id, state="draft", by=request.state.key.name)
     return RedirectResponse(f"/q/{row.id}", 303)

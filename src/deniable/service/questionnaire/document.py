@@ -19,6 +19,7 @@ from deniable.errors import FormatError, ParameterError, meant, show
 __all__ = [
     "KINDS",
     "LEAST_PROTECTION",
+    "LEAST_SHARE",
     "LIMITS",
     "TAG",
     "Group",
@@ -35,6 +36,8 @@ KINDS = ("yes-no", "one", "several", "rating", "ordered", "number", "time")
 """What can be asked."""
 LEAST_PROTECTION = 0.01
 """The smallest number that protection can be: what would need a smaller one cannot be asked."""
+LEAST_SHARE = 1e-6
+"""The smallest part of the people that a group, or those who answer, can be."""
 LIMITS = {
     "bytes": 1 << 20,
     "questions": 255,
@@ -181,7 +184,7 @@ def read(source: str | bytes | Mapping[str, Any]) -> Questionnaire:
         days=_whole(document.get("days", 7), "days", 1, 3660),
         windows=_whole(document.get("windows", 1), "windows", 1, 10_000),
         people=_some(document, "people", lambda given: _whole(given, "people", 1, 10**10)),
-        response=_some(document, "response", lambda given: _number(given, "response", 1e-6, 1.0)),
+        response=_some(document, "response", lambda given: _number(given, "response", LEAST_SHARE, 1.0)),
         protection=_number(document.get("protection", 1.0), "protection", LEAST_PROTECTION, 8.0),
         later=_some(document, "later", lambda given: _whole(given, "later", 0, 100)),
         public=_flag(document.get("public", False), "public"),
@@ -189,8 +192,7 @@ def read(source: str | bytes | Mapping[str, Any]) -> Questionnaire:
 
 
 def _parsed(source: str | bytes) -> Mapping[str, Any]:
-    if len(source) > LIMITS["bytes"]:
-        raise FormatError(f"a questionnaire has at most {LIMITS['bytes']:,} bytes, this has {len(source):,}.")
+    _fits(len(source))
     try:
         found = json.loads(source)
     except (ValueError, RecursionError) as error:
@@ -199,6 +201,12 @@ def _parsed(source: str | bytes) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise FormatError("a questionnaire is a JSON object.", 'It begins with {"questionnaire": 1, ...')
     return found
+
+
+def _fits(size: int) -> None:
+    if size > LIMITS["bytes"]:
+        hint = "Shorten its texts, or ask in fewer languages."
+        raise FormatError(f"a questionnaire has at most {LIMITS['bytes']:,} bytes, this has {size:,}.", hint)
 
 
 def _item(given: object, usual: str, where: str) -> Item:
@@ -236,7 +244,7 @@ def _group(given: object, usual: str) -> Group:
         name=_named(told.get("name", usual), "name of a group"),
         title=_text(told.get("title", ""), "title of a group", _TEXTS["value"]),
         values=values,
-        shares=tuple(_number(share, "share of a group", 1e-6, 1.0) for share in shares),
+        shares=tuple(_number(share, "share of a group", LEAST_SHARE, 1.0) for share in shares),
     )
 
 
@@ -388,8 +396,10 @@ def written(asked: Questionnaire) -> dict[str, Any]:
 
 
 def dumped(asked: Questionnaire) -> bytes:
-    """A questionnaire as a file."""
-    return (json.dumps(written(asked), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+    """A questionnaire as a file; `FormatError` if it is too long to be read again."""
+    file = (json.dumps(written(asked), ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+    _fits(len(file))
+    return file
 
 
 def _short(given: Mapping[str, Any], usual: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,9 @@ def _surveyjs(found: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     say, items, left = _first_of(language), list[dict[str, Any]](), list[str]()
     others = sorted({tag for each in _spoken(found) for tag in each} - {"default", language})
     left += [f"the language {tag:.40}" for tag in others if not TAG.fullmatch(tag)]
-    told = {tag: _Told(_only(tag)) for tag in others if TAG.fullmatch(tag)}
+    left += _under_default(found, language)
+    spoken = [(tag, f"the language {tag}") for tag in others if TAG.fullmatch(tag)]
+    told = {tag: _Told(_only(tag)) for tag in _others(spoken, language, left)}
     for element in _elements(found, 0):
         named = str(element.get("name") or element.get("title") or element.get("type"))[:60]
         for logic in ("visibleIf", "enableIf", "requiredIf"):
@@ -92,6 +94,23 @@ def _document(
     return head | {"questions": items[: LIMITS["questions"]]}
 
 
+def _others(spoken: Iterable[tuple[str, str]], language: str, left: list[str]) -> dict[str, str]:
+    """Where texts in other languages are, by their tags: each language once, and as many as there may be.
+
+    The others are listed. So is the language of the questionnaire itself: it is not a translation of itself.
+    """
+    found, known = dict[str, str](), {language.lower()}
+    for tag, where in spoken:
+        if tag.lower() in known:
+            left.append(f"{where:.80}: the language is there twice")
+        elif len(found) == LIMITS["languages"]:
+            left.append(f"{where:.80}: more than {LIMITS['languages']} other languages")
+        else:
+            found[tag] = where
+            known.add(tag.lower())
+    return found
+
+
 class _Told:
     """The texts of questions in another language, as far as the file has them."""
 
@@ -116,11 +135,16 @@ def _first_of(language: str) -> _Say:
 def _only(tag: str) -> _Say:
     """Says a text in another language, or nothing; a text that is the same in all languages is itself."""
 
-    def say(given: object) -> str:
-        found = given.get(tag, "") if isinstance(given, Mapping) else given
-        return found if isinstance(found, str) else ""
+    return lambda given: _text_of(given.get(tag) if isinstance(given, Mapping) else given)
 
-    return say
+
+def _under_default(found: Mapping[str, Any], language: str) -> list[str]:
+    """That texts in no named language are not taken over, since there are others in that of the questionnaire."""
+    for text in _spoken(found):
+        plain, own = _text_of(text.get("default")), _text_of(text.get(language))
+        if plain and own and plain != own:
+            return [f"texts under default that are others in {language}, such as “{plain[:60]}”"]
+    return []
 
 
 def _spoken(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -152,8 +176,7 @@ def _elements(part: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]
 def _element(element: Mapping[str, Any], say: _Say) -> dict[str, Any] | None:
     """A question of ours, or None if it cannot be asked."""
     kind = element.get("type")
-    text = say(element["title"]) if element.get("title") else str(element.get("name") or "")
-    common: dict[str, Any] = {"text": text[:10_000]}
+    common: dict[str, Any] = {"text": _called(element.get("title"), say, element.get("name") or "")[:10_000]}
     other = bool(element.get("hasOther") or element.get("showOtherItem"))
     choices = element.get("choices")
     options = [_choice(each, say) for each in choices] if isinstance(choices, list) else []
@@ -193,16 +216,27 @@ def _rating(element: Mapping[str, Any], common: dict[str, Any], say: _Say) -> di
 
 def _choice(given: object, say: _Say) -> str:
     if isinstance(given, Mapping):
-        return (say(given["text"]) if given.get("text") else str(given.get("value", "")))[:1000]
+        return _called(given.get("text"), say, given.get("value", ""))[:1000]
     return str(given)[:1000]
 
 
+def _called(given: object, say: _Say, name: object) -> str:
+    """A text, or the name of what has none in any language."""
+    return say(given) if _localised(given, "") else str(name)
+
+
 def _localised(given: object, language: str) -> str:
-    """A text, or the one of its language where there are several."""
-    if isinstance(given, Mapping):
-        found = given.get(language) or given.get("default") or next(iter(given.values()), "")
-        return found if isinstance(found, str) else ""
-    return given if isinstance(given, str) else ""
+    """A text, or the one of its language where there are several, else the first that there is."""
+    if not isinstance(given, Mapping):
+        return _text_of(given)
+    texts = (_text_of(each) for each in (given.get(language), given.get("default"), *given.values()))
+    return next((text for text in texts if text), "")
+
+
+def _text_of(given: object) -> str:
+    """A text, or a number as one; empty for anything else."""
+    fits = isinstance(given, str | int | float) and not isinstance(given, bool)
+    return str(given).strip() if fits else ""
 
 
 def _is_number(given: object) -> bool:
@@ -221,12 +255,14 @@ _COUNTED = re.compile(r"count-selected\(\s*\.\s*\)\s*(<=?)\s*(\d{1,2})\b")
 def _xlsform(sheets: Mapping[str, Sequence[Mapping[str, str]]]) -> tuple[dict[str, Any], list[str]]:
     if "survey" not in sheets:
         raise FormatError("the workbook has no sheet named survey.", "XLSForm has the sheets survey and choices.")
-    label, language = _label_of(sheets["survey"])
+    settings = (sheets.get("settings") or [{}])[0]
+    label, language = _label_of(sheets["survey"], settings.get("default_language", ""))
     choices = sheets.get("choices", ())
     lists = _lists(choices, lambda row: row.get(label) or row.get("label") or row.get("name", ""))
     items, left = list[dict[str, Any]](), list[str]()
-    others = _other_labels(sheets["survey"], label, left)
-    told = {tag: (column, _lists(choices, _column(column)), _Told(_only(tag))) for tag, column in others.items()}
+    others = _others(_other_labels(sheets["survey"], label, left), language, left)
+    columns = {tag: where.removeprefix(_WHERE) for tag, where in others.items()}
+    told = {tag: (column, _lists(choices, _column(column)), _Told(_only(tag))) for tag, column in columns.items()}
     for row in sheets["survey"]:
         kind = row.get("type", "").strip()
         if not kind or kind in ("begin_group", "end_group", "begin group", "end group", "note", *_META):
@@ -242,7 +278,6 @@ def _xlsform(sheets: Mapping[str, Sequence[Mapping[str, str]]]) -> tuple[dict[st
             for column, options, other in told.values():
                 own = _row(kind, row, options) or {}
                 other.keep(items[-1]["name"], own | {"text": row.get(column, "")[:10_000]})
-    settings = (sheets.get("settings") or [{}])[0]
     translations = {tag: other.document("") for tag, (_, _, other) in told.items()}
     return _document(settings.get("form_title", ""), language, items, translations, left), left
 
@@ -259,30 +294,31 @@ def _column(name: str) -> Callable[[Mapping[str, str]], str]:
     return lambda row: row.get(name, "")
 
 
-def _other_labels(rows: Sequence[Mapping[str, str]], label: str, left: list[str]) -> dict[str, str]:
-    """The columns of texts in other languages, by their tags; one without a tag is listed."""
-    found: dict[str, str] = {}
+_WHERE = "the column "
+
+
+def _other_labels(rows: Sequence[Mapping[str, str]], label: str, left: list[str]) -> Iterator[tuple[str, str]]:
+    """The columns of texts in other languages, with their tags; one without a tag is listed."""
     for head in rows[0] if rows else ():
         if head != label and head.startswith("label:"):
             tag = _tag_in(head)
             if tag is None:
-                left.append(f"the column {head:.60}: it has no tag of a language, such as (fr)")
+                left.append(f"{_WHERE}{head:.60}: it has no tag of a language, such as (fr)")
             else:
-                found[tag] = head
-    return found
+                yield tag, f"{_WHERE}{head}"
 
 
 _META = ("start", "end", "today", "deviceid", "subscriberid", "simserial", "phonenumber", "username", "calculate")
 """What is collected without being asked; it is not collected here."""
 
 
-def _label_of(rows: Sequence[Mapping[str, str]]) -> tuple[str, str]:
-    """The column of texts, and its language: the first one, such as `label::Deutsch (de)`."""
+def _label_of(rows: Sequence[Mapping[str, str]], usual: str) -> tuple[str, str]:
+    """The column of texts, and its language: `label`, or the first one such as `label::Deutsch (de)`."""
     heads = list(rows[0]) if rows else []
     found = next((head for head in heads if head == "label"), None) or next(
         (head for head in heads if head.startswith("label:")), "label"
     )
-    return found, _tag_in(found) or "en"
+    return found, _tag_in(usual if found == "label" else found) or "en"
 
 
 def _tag_in(head: str) -> str | None:

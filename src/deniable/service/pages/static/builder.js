@@ -39,7 +39,7 @@ if (form && state) {
       const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "application/json" }, redirect: "error" });
       const found = await answer.json();
       if (found.crossed || !answer.ok) {
-        tell(found.crossed ? "edit.crossed" : "edit.unsaved");
+        tell(found.crossed ? "edit.crossed" : found.large ? "edit.large" : "edit.unsaved");
         return false;
       }
       changed.value = found.changed;
