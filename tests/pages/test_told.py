@@ -225,6 +225,6 @@ def test_a_button_that_must_wait_says_so(tag: str) -> None:
     outbox = (Path(__file__).parents[2] / "clients/js/src/outbox.js").read_text("utf-8")
     assert "const STEP = 30 * SECOND;" in outbox
     assert "upTo(Math.min(STEP * 2 ** Math.min(attempts, STEPS_MAX), LATER_MAX))" in outbox
-    minute = {"en": "up to a minute", "de": "bis zu einer Minute", "fr": "une minute au plus", "es": "hasta un minuto"}
-    minute["ar"] = "\u062f\u0642\u064a\u0642\u0629 \u0639\u0644\u0649 \u0627\u0644\u0623\u0643\u062b\u0631"
+    minute = {"en": "within a minute", "de": "innerhalb einer Minute", "fr": "en une minute", "es": "en un minuto"}
+    minute["ar"] = "\u0641\u064a \u063a\u0636\u0648\u0646 \u062f\u0642\u064a\u0642\u0629"
     assert minute[tag] in texts("answer", tag)("offline.text")
