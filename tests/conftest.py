@@ -93,7 +93,7 @@ class Failures:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Every test has a limit of its own; cases whose turn is on another day are left out."""
+    """Every test has a limit of its own; cases whose turn is on another day are left out; what takes minutes begins."""
     for item in items:
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(LIMITS[item.get_closest_marker("slow") is not None]))
@@ -102,3 +102,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if late:
         config.hook.pytest_deselected(items=[item for item in items if item in late])
         items[:] = [item for item in items if item not in late]
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)

@@ -82,6 +82,7 @@ def recorded(chromium: Any, slow: bool = False, people: int = PEOPLE) -> tuple[P
     return proxy, np.array(times), answers
 
 
+@pytest.mark.turns(2)
 def test_the_answer_is_nowhere_in_what_is_sent(chromium: Any) -> None:
     """Requests have one length, the same headers and no label; their times do not depend on the answer.
 
@@ -124,6 +125,7 @@ def noticed(times: FloatArray, answers: Any) -> float:
     return next(found, float("inf"))
 
 
+@pytest.mark.turns(2)
 def test_a_page_that_waited_with_one_answer_would_be_noticed(chromium: Any) -> None:
     """The same test, on a page that sends one of the answers a second later."""
     _, times, answers = recorded(chromium, slow=True, people=24)

@@ -25,7 +25,7 @@ from deniable_client.ledger import Ledger
 from service.calling import OPENS, task_of
 from service.running import Running
 
-pytestmark = [pytest.mark.slow, pytest.mark.stat, pytest.mark.turns(3)]
+pytestmark = [pytest.mark.slow, pytest.mark.stat, pytest.mark.first, pytest.mark.turns(3)]
 
 DEVICES = 5000
 """Of each of the two questions."""

@@ -27,6 +27,7 @@ __all__ = [
     "Questionnaire",
     "Translated",
     "dumped",
+    "json_of",
     "read",
     "written",
 ]
@@ -191,10 +192,17 @@ def read(source: str | bytes | Mapping[str, Any]) -> Questionnaire:
     )
 
 
+def json_of(source: str | bytes) -> Any:
+    """What a JSON document says; `ValueError` also for half a character ("\\ud800"), which no page or file can have."""
+    found = json.loads(source)
+    json.dumps(found, ensure_ascii=False).encode()
+    return found
+
+
 def _parsed(source: str | bytes) -> Mapping[str, Any]:
     _fits(len(source))
     try:
-        found = json.loads(source)
+        found = json_of(source)
     except (ValueError, RecursionError) as error:
         told = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else f"is not JSON: {error}"
         raise FormatError(f"the file {told}.", "A questionnaire is a JSON document.") from None

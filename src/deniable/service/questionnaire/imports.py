@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.run.numbers import Doubt, read_number
-from deniable.service.questionnaire.document import LIMITS, TAG, Questionnaire, read
+from deniable.service.questionnaire.document import LIMITS, TAG, Questionnaire, json_of, read
 from deniable.service.questionnaire.sheets import sheets_of
 
 __all__ = ["imported", "read_file"]
@@ -44,7 +43,7 @@ def imported(data: bytes) -> tuple[Questionnaire, list[str]]:
         document, left = _xlsform(sheets_of(data))
         return read(document), left
     try:
-        found = json.loads(data)
+        found = json_of(data)
     except (ValueError, RecursionError):
         found = None
     if isinstance(found, Mapping) and "questionnaire" not in found and {"pages", "elements", "questions"} & set(found):
