@@ -716,6 +716,6 @@ def test_seven_steps_can_be_skipped_and_eight_cannot() -> None:
 )
 def test_half_a_character_is_refused_and_a_whole_one_is_not(text: str) -> None:
     """It ended in a fault of the server: neither a page nor a file can say it."""
-    with pytest.raises(FormatError, match="is not JSON: .* can't encode"):
+    with pytest.raises(FormatError, match=r"is not JSON: .* can't encode"):
         imported((text % "\\ud800").encode())
     assert "\U0001f600" in repr(imported((text % "\\ud83d\\ude00").encode())[0])
