@@ -2,9 +2,11 @@
 
     pytest -p mutants.reach --reach-to DIR -m "not slow"
     python tests/mutants/draw.py --reach DIR --count 40 --seed 1 src/deniable/plan > tests/mutants/plan.toml
+    python tests/mutants/draw.py --reach DIR --given mine.toml > folder/mine.toml; bin/mutate --lists folder
 
 What is changed: a comparison, an operator, a number, a condition, an argument that is left out, a call that is left
-out, the smaller for the larger. Tests are the quickest that reach the function, of as many files as fit.
+out, the smaller for the larger. Tests are the quickest that reach the function, of as many files as fit. With `--given`
+nothing is drawn: mutants that somebody wrote without looking at the tests get those that reach what they change.
 """
 
 from __future__ import annotations
@@ -13,14 +15,17 @@ import argparse
 import ast
 import json
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from mutants.run import ROOT, ListError, Mutant
+from mutants.run import CLIENT, ROOT, SCRIPT, ListError, Mutant
 
+Reached = dict[str, dict[str, list[list[object]]]]
+"""What `mutants.reach` wrote: for each function and file of tests the quickest, each as [seconds, name]."""
 SECONDS = 4.0
 """Of processor time for the tests of one mutant."""
 MOST = 24
@@ -66,10 +71,14 @@ def changes(tree: ast.AST) -> Iterator[tuple[str, Change]]:
     """All changes of a module's functions, with where the function begins ("line")."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([function.lineno, *(each.lineno for each in function.decorator_list)])
             for part in function.body:
                 for change in _within(part):
-                    yield str(first), change
+                    yield str(first_line(function)), change
+
+
+def first_line(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Where its code begins: at its first decorator."""
+    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
 
 
 def _within(part: ast.AST) -> Iterator[Change]:
@@ -143,7 +152,7 @@ def written(source: str, change: Change) -> tuple[str, str] | None:
     return old.rstrip("\n"), new.rstrip("\n")
 
 
-def tests_of(reach: dict[str, dict[str, list[list[object]]]], place: str) -> list[str]:
+def tests_of(reach: Reached, place: str) -> list[str]:
     """The quickest tests that reach a function, of one file after the other."""
     own = {name: list(tests) for name, tests in reach.get(place, {}).items()}
     found: list[str] = []
@@ -159,7 +168,7 @@ def tests_of(reach: dict[str, dict[str, list[list[object]]]], place: str) -> lis
     return found
 
 
-def drawn(paths: list[Path], reach: dict[str, dict[str, list[list[object]]]], count: int, seed: int) -> list[Mutant]:
+def drawn(paths: list[Path], reach: Reached, count: int, seed: int) -> list[Mutant]:
     """So many mutants of these files, at most one of a line."""
     every = []
     for path in paths:
@@ -189,6 +198,36 @@ def drawn(paths: list[Path], reach: dict[str, dict[str, list[list[object]]]], co
     return sorted(found.values(), key=lambda mutant: (mutant.file, mutant.id))
 
 
+def reached_by(path: Path, old: str, reach: Reached) -> list[str]:
+    """The quickest tests that reach the innermost function around a text that any test reaches; outside of functions,
+    those of any in the file. Scripts are tried by all tests of theirs.
+    """
+    file = str(path.relative_to(ROOT))
+    if file.endswith(SCRIPT):
+        return sorted(str(test.relative_to(ROOT)) for test in (ROOT / CLIENT / "test").glob(f"*.test{SCRIPT}"))
+    source = path.read_text("utf-8")
+    line = source[: source.find(old) + len(old.rstrip())].count("\n") + 1
+    functions = [f for f in ast.walk(ast.parse(source)) if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef)]
+    around = [f for f in functions if first_line(f) <= line <= (f.end_lineno or f.lineno)]
+    for function in sorted(around, key=first_line, reverse=True):
+        if tests := tests_of(reach, f"{file}:{first_line(function)}"):
+            return tests
+    return [] if around else sorted({t for f in functions for t in tests_of(reach, f"{file}:{first_line(f)}")})[:MOST]
+
+
+def given(path: Path, reach: Reached) -> tuple[list[Mutant], list[str]]:
+    """The mutants of a list, each with tests that reach it; and the names of those that none reaches."""
+    found, unreached = [], []
+    for group in tomllib.loads(path.read_text("utf-8"))["file"]:
+        for row in group["mutant"]:
+            tests = tuple(row.get("tests", ())) or tuple(reached_by(ROOT / group["path"], row["old"], reach))
+            if tests:
+                found.append(Mutant(row["id"], group["path"], row["old"], row["new"], row["breaks"], tests))
+            else:
+                unreached.append(row["id"])
+    return found, unreached
+
+
 def as_toml(mutants: list[Mutant]) -> str:
     """A list as `run.py` reads it."""
     lines: list[str] = []
@@ -207,22 +246,30 @@ def as_toml(mutants: list[Mutant]) -> str:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("paths", nargs="+", type=Path, help="files or folders")
+    parser.add_argument("paths", nargs="*", type=Path, help="files or folders")
+    parser.add_argument("--given", type=Path, metavar="LIST", help="draw none; tests for the mutants of this list")
     parser.add_argument("--reach", type=Path, required=True, help="the folder that mutants.reach wrote")
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    reach: dict[str, dict[str, list[list[object]]]] = {}
-    for path in sorted(given.reach.glob("*.json")):
+    asked = parser.parse_args()
+    if bool(asked.paths) == bool(asked.given):
+        parser.error("say files or folders to draw from, or --given LIST")
+    reach: Reached = {}
+    for path in sorted(asked.reach.glob("*.json")):
         for place, files in json.loads(path.read_text("utf-8")).items():
             for name, tests in files.items():
                 own = reach.setdefault(place, {}).setdefault(name, [])
                 own += tests
                 own.sort()
     paths = [
-        each.resolve() for path in given.paths for each in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
+        each.resolve() for path in asked.paths for each in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
     ]
-    print(as_toml(drawn(paths, reach, given.count, given.seed)))
+    if asked.given:
+        mutants, unreached = given(asked.given, reach)
+        print("".join(f"no test reaches {name}\n" for name in unreached), end="", file=sys.stderr)
+    else:
+        mutants = drawn(paths, reach, asked.count, asked.seed)
+    print(as_toml(mutants))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ client are made in a copy of it and tried by its own tests. Tests that fail must
     bin/mutate --list             show them, run nothing
     bin/mutate --json             the outcome as data
     bin/mutate --part 2/5         each fifth of them, from the second on
+    bin/mutate --lists FOLDER     lists of another folder
     bin/mutate --jobs 4           so many at a time (2)
     bin/mutate --limit 20         seconds of processor time after which a mutant is stopped (60)
     bin/mutate --fresh            import the sources anew for every mutant, which takes longer
@@ -522,6 +523,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
     parser.add_argument("--json", action="store_true", help="the outcome as data")
     parser.add_argument("--part", type=part, default=(1, 1), metavar="I/N", help="each N-th mutant from the I-th on")
+    parser.add_argument("--lists", type=Path, default=folder, metavar="FOLDER", help="where the lists are")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
     parser.add_argument("--fresh", action="store_true", help="import the sources anew for every mutant")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of processor time for a mutant (60)")
@@ -531,7 +533,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
     start = time.monotonic()
     try:
         first, step = given.part
-        mutants = chosen(read_lists(folder, root), given.names)[first - 1 :: step]
+        mutants = chosen(read_lists(given.lists, root), given.names)[first - 1 :: step]
         if given.list:
             _show(mutants, given.json)
             return 0

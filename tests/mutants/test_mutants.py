@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from mutants.draw import Reached, given
 from mutants.run import LISTS, ROOT, Answer, Job, ListError, Mutant, chosen, read_lists, run_all
 from mutants.swap import pairs
 
@@ -48,6 +49,7 @@ def test_the_lists_fit_the_sources_and_are_long_enough() -> None:
 
 
 PARTS = 30
+OUTER_INNER = ("def test_servers_that_mutants_leave_are_ended", "    def there(job: Job) -> bool:")
 
 
 @pytest.mark.slow
@@ -284,6 +286,33 @@ def test_servers_that_mutants_leave_are_ended(tmp_path: Path) -> None:
         run_all(jobs, ROOT, 2, done, work)
     assert {path.name for path in tmp_path.iterdir()} == {"stopped", "stopped.ended", "ended", "ended.ended"}
     assert [job for job in jobs if Path(told[job].read_text().strip()).exists()] == [], "their folders are gone, too"
+
+
+def test_mutants_that_somebody_wrote_get_the_tests_that_reach_them(tmp_path: Path) -> None:
+    """Of the innermost function that a test reaches; outside of functions, of any function of the file."""
+    here = "tests/mutants/test_mutants.py"
+    source = (ROOT / here).read_text("utf-8").splitlines()
+    outer, inner = (next(i for i, line in enumerate(source, 1) if line.startswith(head)) for head in OUTER_INNER)
+    rows = {"inside": "return told[job].is_" + "file()", "outside": "PARTS" + " = 30", "around": "import json" + "\n"}
+    lines = ["[[file]]", f'path = "{here}"']
+    for name, old in rows.items():
+        lines += ["[[file.mutant]]", f'id = "{name}"', 'breaks = "x"', f"old = {json.dumps(old)}", 'new = "pass"']
+    (tmp_path / "mine.toml").write_text("\n".join(lines))
+    reached: Reached = {
+        f"{here}:{outer}": {"a.py": [[0.2, "a.py::slow"], [0.3, "a.py::slower"]], "b.py": [[0.1, "b.py::t"]]}
+    }
+    found, unreached = given(tmp_path / "mine.toml", reached)
+    of_outer = ("b.py::t", "a.py::slow", "a.py::slower")
+    assert {m.id: m.tests for m in found} == {
+        "inside": of_outer,
+        "outside": tuple(sorted(of_outer)),
+        "around": tuple(sorted(of_outer)),
+    }
+    assert unreached == []
+    reached[f"{here}:{inner}"] = {"c.py": [[0.1, "c.py::t"]]}
+    inside = given(tmp_path / "mine.toml", reached)[0][0]
+    assert (inside.id, inside.tests) == ("inside", ("c.py::t",))
+    assert given(tmp_path / "mine.toml", {}) == ([], list(rows))
 
 
 def test_names_choose_lists_files_and_mutants() -> None:
