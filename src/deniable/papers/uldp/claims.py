@@ -251,7 +251,8 @@ def minimax(_: Context) -> Evidence:
             at = f"{name} epsilon={epsilon:g}"
             where: dict[str, Any] = {"k": d, "epsilon": epsilon, "sensitive": s}
             usual = worst_error(mechanism("uss", theta=theta, **where))
-            single, mixed = (mechanism(row, theta="minimax", **where) for row in ("uss", "ussmix"))
+            single = mechanism("uss", theta="minimax", **where)
+            mixed: Any = mechanism("ussmix", theta="minimax", **where)
             least = least_mse_sum(s, d - s, mixed.theta, *epsilon_to(epsilon))
             found[f"{at}, largest error of uSS"] = usual
             found[f"{at}, least possible largest error"] = least
