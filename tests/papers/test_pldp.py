@@ -14,12 +14,11 @@ from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.published import emoa, rcf, response_is_better
 from deniable.papers.paper import Context
 from deniable.papers.pldp import claims, comparisons
-from deniable.papers.pldp.baselines import apldp
 from deniable.papers.pldp.comparisons import _FIVE
 from deniable.papers.pldp.experiments import _SIZES, largest
 from deniable.papers.pldp.paper import PAPER, SHOWN, TWO
 from deniable.papers.pldp.printed import emoa_as_coded
-from deniable.papers.pldp.study import LEVELS, METHODS, Errors, power_law, study
+from deniable.papers.pldp.study import LEVELS, METHODS, Errors, apldp, power_law, study
 from deniable.papers.rules import Verdict
 from deniable.papers.runner import PAPERS
 

@@ -254,7 +254,7 @@ def test_every_claim_that_is_written_down_is_measured_once() -> None:
         with pytest.raises(ParameterError, match="one measurement for each of"):
             read_paper("pldp", paper.figures, *parts)
     with pytest.raises(ParameterError, match="each claim is measured once"):
-        first.add("thm51")(measures["thm51"])
+        first("thm51")(measures["thm51"])
 
 
 # ---- evidence for and against, for every claim

@@ -12,7 +12,7 @@ import numpy as np
 from deniable.collect.frames import Columned
 from deniable.core.same import Same
 from deniable.core.types import Bytes, Columns, UintArray
-from deniable.errors import FormatError, InWords, MergeError, require
+from deniable.errors import FormatError, InWords, MergeError, is_number, require
 
 __all__ = [
     "BATCHES",
@@ -248,13 +248,9 @@ def title_of(design: Design) -> str:
     size = {"k": f"{k:,}"} if isinstance(k, int) else {}
     parts = design.get("parts")
     size |= {"parts": f"{len(parts)}"} if isinstance(parts, list) else {}
-    own = {name: f"{x:,.6g}" for name, x in design.get("params", {}).items() if _is_number(x)}
+    own = {name: f"{x:,.6g}" for name, x in design.get("params", {}).items() if is_number(x)}
     shown = {"epsilon": f"{design.get('epsilon', 0.0):g}", **size, **own}
     return f"{design.get('mechanism')} ({', '.join(f'{name} = {x}' for name, x in shown.items())})"
-
-
-def _is_number(x: object) -> bool:
-    return isinstance(x, int | float) and not isinstance(x, bool)
 
 
 def difference(one: Design, two: Design) -> str:

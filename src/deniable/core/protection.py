@@ -183,16 +183,13 @@ class Protection:
                 f"Protects the sensitive answers, each by its own budget ({self._by_budget()}): {hidden} e^b times as "
                 f"likely {between}, b being the smaller of their budgets (harmless answers have none).{chance}"
             )
-        named = f"Protects the sensitive answers ({self._named()})"
+        named = f"Protects the sensitive answers ({self._names(self.items)})"
         if self.levels:
             levels = _listed(self.levels)
             return f"{named} at the level each person chose ({levels}): at level L {hidden} e^L times as likely " + (
                 f"{between}.{chance}"
             )
         return f"{named}: {hidden} {times(self.epsilon)} as likely {between}.{chance}"
-
-    def _named(self) -> str:
-        return self._names(self.items)
 
     def _names(self, items: Iterator[int]) -> str:
         return few(map(self.promise.label, items))

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray, UintArray
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Window
 
 __all__ = ["starts_of", "window_held", "window_likelihood", "window_odds", "window_starts"]
@@ -36,7 +36,7 @@ def window_held(starts: IntArray, m: int, outputs: int) -> IntArray:
 
 def window_odds(kernel: Window) -> Fraction:
     """Probability of an answer in the window, relative to one outside."""
-    return Fraction(kernel.keep * (kernel.outputs - kernel.m), ((1 << WORD_BITS) - kernel.keep) * kernel.m)
+    return Fraction(kernel.keep * (kernel.outputs - kernel.m), (WORD - kernel.keep) * kernel.m)
 
 
 def window_likelihood(kernel: Window, values: UintArray) -> FloatArray:

@@ -288,7 +288,10 @@ class Estimate(Columned):
         kept = ("labels", "n", "design", "simulated", "steps", "bias")
         same = all(getattr(self, name) == getattr(other, name) for name in kept)
         same = same and list(self.parts) == list(other.parts)
-        return same and all(_agree(part, other.parts[name]) for name, part in self.parts.items())
+        return same and all(
+            agree(part.value, other.parts[name].value) and agree(_variance(part), _variance(other.parts[name]))
+            for name, part in self.parts.items()
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -357,11 +360,6 @@ def _curve(shown: Mapping[str, Any], title: str | None) -> dict[str, Any]:
 
 _FEW = 4
 """Estimates that `repr` shows."""
-
-
-def _agree(one: Part, two: Part) -> bool:
-    """Whether two parts say the same: values and variances."""
-    return agree(one.value, two.value) and agree(_variance(one), _variance(two))
 
 
 def _variance(part: Part) -> FloatArray | None:

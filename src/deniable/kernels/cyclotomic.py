@@ -165,7 +165,7 @@ class Blocks:
     def sum_by_point(self, cells: NDArray[Any]) -> FloatArray:
         """The same for any numbers, as floats."""
         total = np.zeros(self._length // 2 + 1, np.complex128)
-        window = cells[self._window(0)].sum(axis=0)
+        window = cells[[-back % self.m for back in range(self.j)]].sum(axis=0)
         for c in range(self.m if self.j else 0):
             if c:
                 window = window + cells[c] - cells[(c - self.j) % self.m]
@@ -196,10 +196,6 @@ class Blocks:
             out[c] = wide[: self.q]
             out[c, 1:] += wide[self._length - self.q + 1 :]
         return out
-
-    def _window(self, c: int) -> list[int]:
-        """The unions that have class c."""
-        return [(c - back) % self.m for back in range(self.j)]
 
     @cached_property
     def _length(self) -> int:

@@ -15,11 +15,10 @@ from deniable.core.types import IntArray
 from deniable.errors import PrivacyError, require
 from deniable.kernels.sampling import below
 from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS, exp_bounds
+from deniable_client.exact import WORD, WORD_BITS, exp_bounds
 
 __all__ = ["accepts", "choose"]
 
-_WORD = 1 << WORD_BITS
 _BITS_MOST = 3 * WORD_BITS
 """Bits of the uniform number after which the bounds of e^x, 190 bits apart, can no longer decide."""
 _BATCH = 64
@@ -79,4 +78,4 @@ def _thresholds(whole: int) -> tuple[int, int]:
     if whole > 45:  # e^-46 < 2^-64
         return 0, 1
     low, high = exp_bounds(float(whole))
-    return int(_WORD // high), -int(-_WORD // low)
+    return int(WORD // high), -int(-WORD // low)

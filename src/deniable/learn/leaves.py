@@ -20,13 +20,12 @@ from deniable.errors import PrivacyError
 from deniable.kernels.noise import laplace_steps
 from deniable.kernels.sampling import weighted
 from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS, exp_bounds
+from deniable_client.exact import WORD, WORD_BITS, exp_bounds
 
 __all__ = ["STEPS", "Leaf", "Truncated", "clamped_laplace", "geometric", "laplace", "noisy_ratio", "truncated_laplace"]
 
 STEPS = 32
 """Steps of the grid that one person can move a value by."""
-_WORD = 1 << WORD_BITS
 _SLACKS = (1e-12, 1e-9, 1e-6, 1e-3)
 """Shares of epsilon to give away for rounding a table's probabilities to multiples of 2**-64: the least that does."""
 
@@ -58,14 +57,14 @@ class Leaf:
 def geometric(epsilon: Fraction, steps: int) -> int:
     """Least A so that noise with Pr[y] proportional to (A/2**64)^|y| hides a shift by `steps` within e^epsilon."""
     top, bottom = exp_bounds(epsilon)[0].as_integer_ratio()
-    low, high = 0, _WORD - 1
+    low, high = 0, WORD - 1
     while low < high:  # least A with (2^64/A)^steps <= top/bottom
         middle = (low + high) // 2
-        if _WORD**steps * bottom <= middle**steps * top:
+        if WORD**steps * bottom <= middle**steps * top:
             high = middle
         else:
             low = middle + 1
-    if not (0 < low < _WORD and _WORD**steps * bottom <= low**steps * top):
+    if not (0 < low < WORD and WORD**steps * bottom <= low**steps * top):
         raise PrivacyError(f"epsilon {float(epsilon)!r} for {steps} steps needs more than {WORD_BITS}-bit words.")
     return low
 
@@ -190,7 +189,7 @@ def _whole(table: FloatArray) -> tuple[tuple[int, ...], ...]:
     """Probabilities as whole numbers of 2**-64, rounded up; the excess comes from the largest of each row."""
     rows = []
     for row in table:
-        weights = [math.ceil(p * _WORD) for p in row.tolist()]
-        weights[weights.index(max(weights))] += _WORD - sum(weights)
+        weights = [math.ceil(p * WORD) for p in row.tolist()]
+        weights[weights.index(max(weights))] += WORD - sum(weights)
         rows.append(tuple(weights))
     return tuple(rows)

@@ -28,7 +28,7 @@ from deniable.kernels.sampling import below
 from deniable.mechanisms.possible import NUMBERED, Cell, Cells, check_reports_of
 from deniable.mechanisms.reader import Reader, SupportReader
 from deniable.randomness import Simulation, Stream
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD, WORD_BITS
 from deniable_client.kernels import AnyKernel, promised_ratio
 from deniable_client.packing import uint_width
 
@@ -92,7 +92,7 @@ class Bulk(ABC, Generic[K]):
     @property
     def coins(self) -> int:
         """How many public seeds there are to be dealt from, numbered from 0 on; all of 64 bits unless there are few."""
-        return 1 << WORD_BITS
+        return WORD
 
     def blind(self, n: int, rng: Stream) -> Columns:
         """n reports made without any value, as `blind` of the kernel makes one; `ParameterError` where it has none."""
@@ -291,6 +291,19 @@ class Numbered(ABC):
         return {"n": np.array([values.size], np.int64), "value": loops().count_values(values, self.size)[None, :]}
 
 
+class Packed(Bulk[K]):
+    """Reports that are sets, as bits."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Bulk.fields`: the bits."""
+        return (Field("bits", "bytes", self.kernel.width),)
+
+    def supported(self, columns: Columns) -> Bytes:
+        """See `SupportBulk.supported`: the reports themselves."""
+        return columns["bits"].astype(np.uint8, copy=False)
+
+
 class Seeded(ABC):
     """Reports that are a public seed and one of some numbers."""
 
@@ -400,7 +413,7 @@ def two_level(
     Every value is in `inside` of the reports `held`, for each of `copies` public seeds, and outside of `outside` of
     them; those that hold it share the mass keep, all alike, the others the rest.
     """
-    own, other = kernel.keep * outside, ((1 << WORD_BITS) - kernel.keep) * inside
+    own, other = kernel.keep * outside, (WORD - kernel.keep) * inside
     weights = tuple(tuple(own if x in items else other for x in range(kernel.k)) for items in held)
     return Channel(tuple(labels), weights, inside * outside * copies << WORD_BITS, tuple(held))
 

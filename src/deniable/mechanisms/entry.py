@@ -20,6 +20,7 @@ __all__ = [
     "Option",
     "Traits",
     "grid",
+    "one_counter",
 ]
 
 FREQUENCY, KEY_VALUE, RELEASE, MEAN, RANGE = "frequency", "key-value", "release", "mean", "range"
@@ -72,6 +73,11 @@ class Traits:
     curve: Callable[..., Curve] | None = None
     """The family along its own parameter, from which the planner chooses: made of (epsilon, k), or (epsilon, k, values)
     for chosen values of the parameter."""
+
+
+def one_counter(m: Any, n: float) -> float:
+    """Work of the server that is one counter per report."""
+    return 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from deniable.mechanisms.bulk import Bulk, Cells, K, Numbered, check_outputs
 from deniable.mechanisms.possible import NUMBERED, Cell, Entries
 from deniable.mechanisms.reader import Reader
 from deniable.randomness import Simulation, Stream
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD, WORD_BITS
 from deniable_client.kernels import Window
 
 __all__ = [
@@ -76,6 +76,11 @@ class OutputBulk(Numbered, Bulk[K]):
     knows_counts = True
 
     @property
+    def size(self) -> int:
+        kernel: Any = self.kernel
+        return int(kernel.outputs)
+
+    @property
     def cells(self) -> Mapping[str, Cell]:
         return {"value": replace(super().cells["value"], about=self.about)}
 
@@ -116,10 +121,6 @@ class TableBulk(OutputBulk[Any]):
     unlimited: frozenset[tuple[int, int]] = field(default=frozenset(), kw_only=True)
     """Pairs of values between which nothing is promised."""
 
-    @property
-    def size(self) -> int:
-        return int(self.kernel.outputs)
-
     @cached_property
     def _thresholds(self) -> NDArray[np.uint64]:
         return row_thresholds(self.kernel.weights)
@@ -132,7 +133,7 @@ class TableBulk(OutputBulk[Any]):
         return {"value": draw_by_row(rng, self._thresholds, items, self._last).astype(self.fields[0].dtype)}
 
     def weights(self) -> Weights:
-        return self.kernel.weights, 1 << WORD_BITS
+        return self.kernel.weights, WORD
 
     def channel(self) -> Channel:
         found = super().channel()
@@ -151,10 +152,6 @@ class WindowBulk(OutputBulk[Window]):
     """Windows of neighbouring answers for many people; likelihoods take steps of O(k)."""
 
     reads = _WindowReader
-
-    @property
-    def size(self) -> int:
-        return self.kernel.outputs
 
     @cached_property
     def odds(self) -> Fraction:
@@ -205,7 +202,7 @@ def favoured_weights(held: IntArray, sides: int, keep: int, m: int) -> Weights:
     A fair coin picks one of each value's `sides` sets of favoured outputs; `held` says in how many of them each is.
     """
     rest = held.shape[1] - m
-    inside, outside = keep * rest, ((1 << WORD_BITS) - keep) * m
+    inside, outside = keep * rest, (WORD - keep) * m
     level = [inside * sets + outside * (sides - sets) for sets in range(sides + 1)]
     return [[level[sets] for sets in row] for row in held.tolist()], sides * m * rest << WORD_BITS
 

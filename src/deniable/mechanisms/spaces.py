@@ -45,16 +45,12 @@ def space_of(options: dict[str, Any]) -> Domain | Span | None:
     if "interval" not in given:
         for name in ("layout", "clip"):
             require(name not in given, name, given.get(name), "left out without an interval")
-        return Domain.of(_count(points))
+        return Domain.of(whole("points", points, 2, hint="An empty domain has nothing to report."))
     low, high = check_interval(given["interval"])
     choices = {name: given[name] for name in ("layout", "clip") if name in given}
     if points is None:
         return Span(low=low, high=high, **choices)
     return Grid.of(low, high, points, **choices)
-
-
-def _count(points: Any) -> int:
-    return whole("points", points, 2, hint="An empty domain has nothing to report.")
 
 
 def _space(given: object) -> Space:

@@ -178,7 +178,7 @@ class LeftOut:
 class Measures(dict[str, Measure]):
     """The measurements of a module, by the ids of their claims."""
 
-    def add(self, id: str) -> Callable[[Measured], Measured]:
+    def __call__(self, id: str) -> Callable[[Measured], Measured]:
         """A decorator: the function measures what this claim is about."""
 
         def keep(measure: Measured) -> Measured:

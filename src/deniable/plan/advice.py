@@ -68,10 +68,6 @@ class Aspect:
         return math.inf if x is None else x
 
 
-def _points(x: float) -> str:
-    return points(x).removesuffix(" pt")
-
-
 def relative(value: Callable[[Any], float | None], win: str, near: str, what: str, name: str = "") -> Aspect:
     """An aspect whose cost is told as so many times that of the best."""
     return Aspect(value, win, near, lambda d, b: f"{what} {_times(value(d), value(b))} that of {b.name}", name=name)
@@ -144,7 +140,7 @@ def forged(what: str, told: Callable[[float], str]) -> Aspect:
     )
 
 
-FEW_FORGERS = forged("{} points to the targets", _points)
+FEW_FORGERS = forged("{} points to the targets", lambda x: points(x).removesuffix(" pt"))
 LOW_GUESS = Aspect(
     lambda d: d.asr,
     "the lowest chance to guess an answer from its report",

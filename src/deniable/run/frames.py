@@ -40,7 +40,7 @@ def privatize(
     told = [name for name in keep if name in (*names, levels)]
     require(not told, "keep", told, "other columns than those that are protected", "Their reports stand for them.")
     INPUTS[m.takes].check_kept(m, keep)
-    table = _whole(frame)
+    table = _batches(frame).read_all()
     reports = m.privatize(table, column=column, rng=rng, **({} if levels is None else {"levels": levels}))
     kept = [table.column(name) for name in keep]
     made = arrow.table([rows_array(reports), *kept], names=[REPORT, *keep])
@@ -139,10 +139,6 @@ def _batches(frame: Any) -> Any:
         return arrow.Table.from_batches([frame]).to_reader()
     kind = f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
     raise ParameterError(f"frame must be of pandas, Polars, Arrow or DuckDB, got {kind}.")
-
-
-def _whole(frame: Any) -> Any:
-    return _batches(frame).read_all()
 
 
 def _like(frame: Any, table: Any) -> Any:

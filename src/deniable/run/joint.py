@@ -7,7 +7,7 @@ from typing import Any
 
 from deniable.collect.tally import Tally
 from deniable.core.types import Target
-from deniable.plan.survey import AskedPart, Told, TwoWay, tell
+from deniable.plan.survey import AskedPart, Told, tell
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 
@@ -41,9 +41,6 @@ def told_document(parts: Sequence[AskedPart], told: Told, *, level: float, targe
 def _table(told: Told, pair: tuple[str, str], level: float) -> dict[str, Any]:
     table, test = told.tables[pair], told.tests[pair]
     found = {"questions": list(pair), "reports": table.n, "simulated": table.simulated, "level": level}
-    found |= {"target": "population", "cells": table.to_columns(level), "covariance": _covariance(table)}
+    found |= {"target": "population", "cells": table.to_columns(level)}
+    found["covariance"] = table.covariance().tolist() if table.value.size <= CELLS_MAX else None
     return found | ({"independence": None, "why": test} if isinstance(test, str) else {"independence": test.document()})
-
-
-def _covariance(table: TwoWay) -> list[list[float]] | None:
-    return table.covariance().tolist() if table.value.size <= CELLS_MAX else None

@@ -19,6 +19,7 @@ from deniable_client.errors import PrivacyError, require
 __all__ = [
     "EPSILON_MAX",
     "EPSILON_MIN",
+    "WORD",
     "WORD_BITS",
     "check_epsilon",
     "exp_bounds",
@@ -34,6 +35,8 @@ __all__ = [
 
 WORD_BITS = 64
 """Size of the random words that decide; a threshold is an integer between 0 and 2**WORD_BITS."""
+WORD = 1 << WORD_BITS
+"""How many such words there are."""
 
 EPSILON_MAX = 40.0
 """Samplers refuse more: the rarer answer's probability would approach 2**-64, the least a threshold can say."""

@@ -16,7 +16,7 @@ from typing import Any
 from deniable_client.documents import check_document, fields_of, is_list, is_number, is_whole
 from deniable_client.domains import Domain, read_domain
 from deniable_client.errors import FormatError, ParameterError, PrivacyError, show, within
-from deniable_client.exact import EPSILON_MIN, WORD_BITS, check_epsilon
+from deniable_client.exact import EPSILON_MIN, WORD, WORD_BITS, check_epsilon
 from deniable_client.kernels import Shapes, kernel_from, kernel_to
 from deniable_client.kernels.contract import inner_of
 from deniable_client.kernels.dealt import PARTS_MAX, Dealt
@@ -424,8 +424,8 @@ def _ticks(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 def _share(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     threshold = _at(kernel, words[0])
-    near = is_number(value) and abs(value) <= 1 and abs(int(value * (1 << WORD_BITS)) - threshold) <= _NEAR
-    return "" if near else f"the kernel's {threshold / (1 << WORD_BITS)!r}"
+    near = is_number(value) and abs(value) <= 1 and abs(int(value * WORD) - threshold) <= _NEAR
+    return "" if near else f"the kernel's {threshold / WORD!r}"
 
 
 def _chance(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:

@@ -6,8 +6,7 @@ expectation maximisation, which add floats, are the same up to rounding.
 # ruff: noqa: F401
 
 from deniable.kernels import reference
-from deniable.kernels.compiled.cells import count_cells
-from deniable.kernels.compiled.counts import count_bits, count_values, popcounts
+from deniable.kernels.compiled.counts import count_bits, count_cells, count_values, popcounts
 from deniable.kernels.compiled.draws import (
     begin,
     block_of,

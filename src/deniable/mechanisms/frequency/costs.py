@@ -15,6 +15,7 @@ import numpy as np
 from deniable.core.frontier import mixture_information
 from deniable.core.laws import epsilon_to
 from deniable.core.support import Support
+from deniable.mechanisms.entry import one_counter
 from deniable_client.hashing import rounds
 from deniable_client.kernels.geometry import points
 from deniable_client.packing import bits_width
@@ -35,11 +36,6 @@ HASH_WORK = 4
 """Operations of a hash value: multiply, add, shift, compare."""
 ROUND_WORK = 10
 """Operations of a round of the keyed permutation."""
-
-
-def work_one(m: Any, n: float) -> Any:
-    """One counter per report."""
-    return 1.0
 
 
 def work_bits(m: Any, n: float) -> Any:
@@ -140,7 +136,7 @@ MOST: Mapping[str, Most] = {
 }
 """How many answers of a forger's choice a report supports at most, by family."""
 WORK: Mapping[str, Callable[[Any, float], Any]] = {
-    "grr": work_one,
+    "grr": one_counter,
     "iss": work_set,
     "plh": work_block,
     "she": work_numbers,

@@ -40,7 +40,7 @@ from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, check_epsilon
 from deniable_client.kernels import Laplace, promised_ratio
 from deniable_client.kernels import Unary as UnaryKernel
 from deniable_client.kernels.basic import EPSILON_MIN, grid_for
@@ -91,8 +91,7 @@ class THE(SupportMechanism):
     def bulk(self) -> UnaryBulk:
         """See `Mechanism.bulk`. Nearest integers; what they leak is computed, not assumed."""
         check_epsilon(self.epsilon, sampling=True)
-        word = 1 << WORD_BITS
-        keep, flip = (word - round(self.support.p_not * word), round(self.support.q * word))
+        keep, flip = (WORD - round(self.support.p_not * WORD), round(self.support.q * WORD))
         return UnaryBulk(UnaryKernel(self.k, keep, flip))
 
     @cached_property

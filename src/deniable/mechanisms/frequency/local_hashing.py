@@ -40,7 +40,7 @@ from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.reader import Reader, SupportReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, check_epsilon
 from deniable_client.hashing import rounds
 from deniable_client.kernels import Balanced, Hashing, promised_ratio
 
@@ -82,7 +82,7 @@ class _Hashed(Seeded):
         """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
         seeds, k = columns["seed"].astype(np.uint64, copy=False), self.kernel.k
         own = self.places(np.repeat(seeds, k), np.tile(np.arange(k), seeds.size)).reshape(seeds.size, k)
-        return _answered(own, f, self.numbers, self.kernel.keep / (1 << WORD_BITS))
+        return _answered(own, f, self.numbers, self.kernel.keep / WORD)
 
 
 class HashingBulk(_Hashed, SupportBulk[Hashing]):

@@ -11,14 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.frontier import distance, mixture_mse, mixture_success
 from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support, check_n, mean_product
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import FormatError, is_number, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.moments import MomentsPart
@@ -26,17 +25,15 @@ from deniable.estimate.result import Part
 from deniable.kernels import loops
 from deniable.kernels.sampling import subset_bits
 from deniable.mechanisms.base import Mechanism, report_size
-from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
+from deniable.mechanisms.bulk import Cells, Packed, check_outputs
 from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection, check_size, log2_comb
 from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.reader import Reader
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Kernel, Mixture, Subset, Whole, promised_ratio
 
 __all__ = ["SubsetMixture", "check_sizes"]
-
-_WORD = 1 << WORD_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,7 @@ class _MixtureReader(Reader["MixtureBulk"]):
         return np.where(member == 1, 1.0, outside[:, None])
 
 
-class MixtureBulk(Bulk[Mixture]):
+class MixtureBulk(Packed[Mixture]):
     """Subset selection of two sizes for many people: the set as k bits; its size is the stratum."""
 
     reads = _MixtureReader
@@ -86,10 +83,6 @@ class MixtureBulk(Bulk[Mixture]):
     @property
     def _kernels(self) -> tuple[Kernel, Kernel]:
         return self.kernel.first, self.kernel.second
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return self.parts[0].fields
 
     @cached_property
     def outputs(self) -> float:
@@ -139,22 +132,18 @@ class MixtureBulk(Bulk[Mixture]):
             return first
         whole = Channel(("report everything",), ((1,) * self.k,), 1, (frozenset(range(self.k)),))
         second = two.channel() if two is not None else whole
-        weights = [[w * second.total * (_WORD - coin) for w in row] for row in first.weights]
+        weights = [[w * second.total * (WORD - coin) for w in row] for row in first.weights]
         weights += [[w * first.total * coin for w in row] for row in second.weights]
         supported = (first.supported or ()) + (second.supported or ())
-        total = first.total * second.total * _WORD
+        total = first.total * second.total * WORD
         strata = (0,) * len(first.outputs) + (1,) * len(second.outputs)
         names = first.outputs + second.outputs
         return Channel(names, tuple(map(tuple, weights)), total, supported, strata=strata)
 
-    def supported(self, columns: Columns) -> Bytes:
-        """The sets of items that reports support, one row of packed bits per report: the reports themselves."""
-        return columns["bits"].astype(np.uint8, copy=False)
-
     @cached_property
     def sizes(self) -> tuple[_Stratum, _Stratum]:
         """Both sizes as they are sampled, in fractions; with all items in, every value is as likely."""
-        share, size = Fraction(self.kernel.coin, _WORD), self._size
+        share, size = Fraction(self.kernel.coin, WORD), self._size
         one, two = (ratio_to(part.ratio) for part in self._kernels)
         return (
             _Stratum(size, 1 - share, subset(*one, self.k, size), one[0]),
@@ -195,7 +184,7 @@ class SubsetMixture(Mechanism):
     @cached_property
     def bulk(self) -> MixtureBulk:
         one, two = self._sizes
-        coin = round(Fraction(self.share) * _WORD)
+        coin = round(Fraction(self.share) * WORD)
         return MixtureBulk(Mixture(one.bulk.kernel, two.bulk.kernel if two is not None else Whole(self.k), coin))
 
     @cached_property

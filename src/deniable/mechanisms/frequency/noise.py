@@ -11,12 +11,11 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Laplace
 
 __all__ = ["asr_laplace", "asr_laplace_prior", "check_reach", "step_law", "success_of", "variance_of"]
 
-_WORD = 1 << WORD_BITS
 _PANELS, _NODES = 16, 64
 _VALUES_MAX = 1 << 22
 """Values of a likelihood times a prior that are stepped through."""
@@ -90,9 +89,9 @@ def success_of(kernel: Laplace, prior: FloatArray) -> float | None:
 
 def _told(kernel: Laplace) -> tuple[FloatArray, FloatArray]:
     """The likelihood ratios that a coordinate can have, rising, and the chance of larger ones for noise alone."""
-    again, rest = kernel.again / _WORD, np.ones(1)
+    again, rest = kernel.again / WORD, np.ones(1)
     for threshold in kernel.digits:
-        chance = threshold / _WORD
+        chance = threshold / WORD
         rest = np.concatenate([rest * (1 - chance), rest * chance])
     first = (1 - again) * rest[0]  # a size of 0; its negative is drawn again, which halves it
     odds = np.concatenate([[again], rest[:0:-1] / rest[1:], [1 / again]])
@@ -107,8 +106,8 @@ def variance_of(kernel: Laplace) -> float:
     Its size g has E[g^2] by quotient and digits; a negative zero is drawn again, which divides by 1 - Pr[g = 0]/2.
     """
     unit = 1 << kernel.grid
-    again = Fraction(kernel.again, _WORD)
-    digits = [(1 << i, Fraction(t, _WORD)) for i, t in enumerate(kernel.digits)]
+    again = Fraction(kernel.again, WORD)
+    digits = [(1 << i, Fraction(t, WORD)) for i, t in enumerate(kernel.digits)]
     mean = unit * again / (1 - again) + sum((d * c for d, c in digits), Fraction(0))
     spread = unit**2 * again / (1 - again) ** 2 + sum((d * d * c * (1 - c) for d, c in digits), Fraction(0))
     zero = (1 - again) * math.prod((1 - c for _, c in digits), start=Fraction(1))
@@ -118,7 +117,7 @@ def variance_of(kernel: Laplace) -> float:
 def check_reach(kernel: Laplace) -> None:
     """Refuse to estimate where noise is cut off so often that the mean of reports is not the truth (beyond 1e-12)."""
     units = (kernel.reach >> kernel.grid) - 1
-    if units * math.log(_WORD / kernel.again) < 28:
+    if units * math.log(WORD / kernel.again) < 28:
         raise ParameterError(
             f"reach must be many units to estimate frequencies, got {kernel.reach} steps, {units + 1} units.",
             "So small a reach is for enumerating the channel: what is cut off would bias the estimate.",
@@ -144,8 +143,8 @@ def _law_around(kernel: Laplace, centre: int) -> dict[int, Fraction]:
 def _size(kernel: Laplace, g: int) -> Fraction:
     """Pr[size = g] before negative zeros are drawn again."""
     quotient, rest = divmod(g, 1 << kernel.grid)
-    again = Fraction(kernel.again, _WORD)
-    digits = (Fraction(t if rest >> i & 1 else _WORD - t, _WORD) for i, t in enumerate(kernel.digits))
+    again = Fraction(kernel.again, WORD)
+    digits = (Fraction(t if rest >> i & 1 else WORD - t, WORD) for i, t in enumerate(kernel.digits))
     return (1 - again) * again**quotient * math.prod(digits, start=Fraction(1))
 
 

@@ -12,7 +12,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size
@@ -26,6 +25,7 @@ from deniable.kernels.populations import sets_of_others
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.bulk import (
     Cells,
+    Packed,
     Seeded,
     SupportBulk,
     check_outputs,
@@ -46,14 +46,10 @@ from deniable_client.kernels import Interval, Subset, promised_ratio
 __all__ = ["IntervalBulk", "IntervalSelection", "SubsetBulk", "SubsetSelection", "check_size", "log2_comb"]
 
 
-class SubsetBulk(SupportBulk[Subset]):
+class SubsetBulk(Packed[Subset], SupportBulk[Subset]):
     """Subset selection for many people: a report is the set as k bits."""
 
     knows_counts = True
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return (Field("bits", "bytes", self.kernel.width),)
 
     @cached_property
     def outputs(self) -> float:
@@ -100,9 +96,6 @@ class SubsetBulk(SupportBulk[Subset]):
         if blind:
             support += sets_of_others(rng, np.append(np.zeros_like(counts), blind), size)[: self.k]
         return {"n": np.array([counts.sum() + blind]), "support": support[None, :]}
-
-    def supported(self, columns: Columns) -> Bytes:
-        return columns["bits"].astype(np.uint8, copy=False)
 
     def most(self, r: int) -> int:
         return min(r, self.kernel.size)
@@ -175,20 +168,34 @@ def check_size(size: object, k: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubsetSelection(SupportMechanism):
+class _Selection(SupportMechanism):
+    """Sets of `size` answers."""
+
+    size: int
+    vetted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", check_size(self.size, self.k))
+
+    @cached_property
+    def support(self) -> Support[float]:
+        return subset(*epsilon_to(self.epsilon), self.k, self.size)
+
+    @property
+    def sizes(self) -> Mapping[int, float]:
+        return {self.size: 1.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsetSelection(_Selection):
     """A set of `size` answers that holds the true one with probability size e/(size e + k - size).
 
     The least error of all mechanisms with the same epsilon when `size` is best. A report is the set as k bits: it has
     no order, so nothing tells which member is the true one.
     """
 
-    size: int
     family: ClassVar[str] = "ss"
-    vetted: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "size", check_size(self.size, self.k))
 
     @classmethod
     def optimal(
@@ -205,14 +212,6 @@ class SubsetSelection(SupportMechanism):
         return SubsetBulk(Subset.calibrate(self.epsilon, self.k, self.size))
 
     @cached_property
-    def support(self) -> Support[float]:
-        return subset(*epsilon_to(self.epsilon), self.k, self.size)
-
-    @property
-    def sizes(self) -> Mapping[int, float]:
-        return {self.size: 1.0}
-
-    @cached_property
     def proof(self) -> Proof:
         text = (
             "a set has probability keep/(2^64 C(k-1,size-1)) given any of its members and "
@@ -223,7 +222,7 @@ class SubsetSelection(SupportMechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalSelection(SupportMechanism):
+class IntervalSelection(_Selection):
     """`size` neighbouring positions on a ring, under a keyed permutation of the answers that the report names.
 
     The error and the best guess of subset selection for every size, in a seed and one number below k; the server looks
@@ -231,13 +230,7 @@ class IntervalSelection(SupportMechanism):
     (for pairs of answers, as far as errors are concerned) is an assumption (docs/maths/utility.md, section 6).
     """
 
-    size: int
     family: ClassVar[str] = "iss"
-    vetted: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "size", check_size(self.size, self.k))
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain) -> IntervalSelection:
@@ -248,14 +241,6 @@ class IntervalSelection(SupportMechanism):
     @cached_property
     def bulk(self) -> IntervalBulk:
         return IntervalBulk(Interval.calibrate(self.epsilon, self.k, self.size))
-
-    @cached_property
-    def support(self) -> Support[float]:
-        return subset(*epsilon_to(self.epsilon), self.k, self.size)
-
-    @property
-    def sizes(self) -> Mapping[int, float]:
-        return {self.size: 1.0}
 
     @cached_property
     def proof(self) -> Proof:

@@ -12,34 +12,29 @@ from typing import ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.laws import epsilon_to, ratio_to, unary
 from deniable.core.support import Support
-from deniable.core.types import BoolArray, Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import BoolArray, Columns, FloatArray, IntArray
 from deniable.errors import FormatError, is_number, require
 from deniable.estimate.count_aware import independent_sizes
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
-from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, no_ones_after, one_stratum
+from deniable.mechanisms.bulk import Cells, Packed, SupportBulk, check_outputs, no_ones_after, one_stratum
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, check_epsilon
 from deniable_client.kernels import Unary as UnaryKernel
 
 __all__ = ["Unary", "UnaryBulk"]
 
 
-class UnaryBulk(SupportBulk[UnaryKernel]):
+class UnaryBulk(Packed[UnaryKernel], SupportBulk[UnaryKernel]):
     """k independent bits for many people."""
 
     knows_counts = True
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return (Field("bits", "bytes", self.kernel.width),)
 
     @property
     def outputs(self) -> float:
@@ -47,7 +42,7 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
 
     @cached_property
     def support(self) -> Support[Fraction]:
-        p = Fraction(self.kernel.keep, 1 << WORD_BITS)
+        p = Fraction(self.kernel.keep, WORD)
         return unary(p, 1 - p, *ratio_to(self.kernel.ratio))
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
@@ -62,7 +57,7 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
         return {"bits": rows}
 
     def blind_weights(self, channel: Channel) -> list[Fraction]:
-        flip = Fraction(self.kernel.flip, 1 << WORD_BITS)
+        flip = Fraction(self.kernel.flip, WORD)
         return [flip ** len(items) * (1 - flip) ** (self.k - len(items)) for items in channel.supported or ()]
 
     def possible(self, columns: Columns) -> BoolArray:
@@ -86,13 +81,10 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
         """See `SupportBulk.size_law`: of the number of ones."""
         return independent_sizes(self.k, float(self.support.p), float(self.support.q))
 
-    def supported(self, columns: Columns) -> Bytes:
-        return columns["bits"].astype(np.uint8, copy=False)
-
     def channel(self) -> Channel:
         check_outputs(self.k, "these independent bits", self.k)
-        word, keep, flip = 1 << WORD_BITS, self.kernel.keep, self.kernel.flip
-        own, other = (word - keep, keep), (word - flip, flip)
+        keep, flip = self.kernel.keep, self.kernel.flip
+        own, other = (WORD - keep, keep), (WORD - flip, flip)
         vectors = list(product((0, 1), repeat=self.k))
         weights = tuple(
             tuple(math.prod(own[b] if i == x else other[b] for i, b in enumerate(y)) for x in range(self.k))
@@ -100,7 +92,7 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
         )
         labels = tuple("report " + "".join(map(str, y)) for y in vectors)
         supported = tuple(frozenset(i for i, b in enumerate(y) if b) for y in vectors)
-        return Channel(labels, weights, word**self.k, supported)
+        return Channel(labels, weights, WORD**self.k, supported)
 
     @property
     def proof(self) -> Proof:
@@ -155,7 +147,7 @@ class Unary(SupportMechanism):
 
     @cached_property
     def bulk(self) -> UnaryBulk:
-        keep = round(Fraction(self.p) * (1 << WORD_BITS))
+        keep = round(Fraction(self.p) * WORD)
         return UnaryBulk(UnaryKernel.calibrate(self.epsilon, self.k, keep))
 
     @cached_property

@@ -34,7 +34,7 @@ from deniable.mechanisms.keyvalue.estimate import GroupCounts, keyvalue_parts
 from deniable.mechanisms.keyvalue.laws import Group, frontier, pooled, variances
 from deniable.mechanisms.keyvalue.pairs import PairSets, check_range
 from deniable.randomness import Stream, stream_of
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.keyvalue import GRID
 
@@ -203,7 +203,7 @@ class KeyValue(Mechanism):
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The groups with the integers that are sampled."""
-        groups, share = self.bulk.groups, Fraction(self.group_share, 1 << WORD_BITS)
+        groups, share = self.bulk.groups, Fraction(self.group_share, WORD)
         shares = [Fraction(1)] if len(groups) == 1 else [1 - share, share]
         parts = list(zip(shares, (group.signal for group in groups), strict=True))
         return pooled(parts, self.weighed(groups))

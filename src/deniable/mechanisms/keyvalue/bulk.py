@@ -29,13 +29,12 @@ from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_signed_subset
 from deniable.mechanisms.possible import Cell, nothing
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Grouped, Kernel, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
 from deniable_client.packing import bits_width
 
 __all__ = ["KeyBulk", "OnKeys", "OneKeyBulk", "PairsBulk", "SignedSubsetBulk", "SignedUnaryBulk", "key_cells"]
 
-_WORD = 1 << WORD_BITS
 _GROUP = "group"
 """The field of a report that says which of two groups its sender is in."""
 K = TypeVar("K", bound=Kernel)
@@ -198,7 +197,7 @@ class SignedUnaryBulk(KeyBulk[SignedUnary]):
     def channel(self) -> Channel:
         check_outputs(self.keys * math.log2(3), "this signed unary encoding")
         s, r, a = self.kernel.own, self.kernel.flip, self.kernel.other
-        held, idle = (2 * s, 2 * r, 2 * (_WORD - s - r)), (a, a, 2 * (_WORD - a))
+        held, idle = (2 * s, 2 * r, 2 * (WORD - s - r)), (a, a, 2 * (WORD - a))
         reports = list(product((0, 1, 2), repeat=self.keys))
 
         def weight(report: tuple[int, ...], x: int) -> int:
@@ -209,7 +208,7 @@ class SignedUnaryBulk(KeyBulk[SignedUnary]):
         weights = tuple(tuple(weight(y, x) for x in range(self.k)) for y in reports)
         labels = tuple("report " + "".join("+-0"[v] for v in y) for y in reports)
         supported = tuple(frozenset(i + self.keys * v for i, v in enumerate(y) if v < 2) for y in reports)
-        return Channel(labels, weights, (2 * _WORD) ** self.keys, supported)
+        return Channel(labels, weights, (2 * WORD) ** self.keys, supported)
 
 
 class SignedSubsetBulk(KeyBulk[SignedSubset]):
@@ -303,7 +302,7 @@ class OneKeyBulk(KeyBulk[OneKey]):
     def channel(self) -> Channel:
         check_outputs(math.log2(3 * self.keys), "this question", self.k)
         names, weights, supported = [], list[tuple[int, ...]](), list[frozenset[int]]()
-        scale = _WORD**2 << 32
+        scale = WORD**2 << 32
         for key in range(self.keys):
             plus, minus, none = self.kernel.answers(*self.kernel.guesses[key : key + 1])
             for said in range(3):
@@ -446,7 +445,7 @@ class PairsBulk(Bulk[Pairs]):
         if len(channels) == 1:
             return replace(channels[0], supported=held)
         strata = tuple(number for number, own in enumerate(channels) for _ in own.outputs)
-        names, shares = ("group 0", "group 1"), (_WORD - self.group_share, self.group_share)
+        names, shares = ("group 0", "group 1"), (WORD - self.group_share, self.group_share)
         return replace(chosen_channel(names, channels, shares), supported=held, strata=strata)
 
 

@@ -20,14 +20,12 @@ from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, key_cells
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_signed_subset
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD, WORD_BITS
 from deniable_client.hashing import rounds
 from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval
 from deniable_client.packing import uint_width
 
 __all__ = ["SignedHashingBulk", "SignedIntervalBulk"]
-
-_WORD = 1 << WORD_BITS
 
 
 class SignedIntervalBulk(KeyBulk[SignedInterval]):
@@ -135,7 +133,7 @@ class SignedHashingBulk(KeyBulk[SignedHashing]):
         values, d = 2 * self.kernel.g, self.keys
         check_outputs((d + 1) * math.log2(values), "this hashing")
         own, flip = self.kernel.own * (values - 2), self.kernel.flip * (values - 2)
-        rest = _WORD - self.kernel.own - self.kernel.flip
+        rest = WORD - self.kernel.own - self.kernel.flip
         every = [(h, y) for h in product(range(values), repeat=d) for y in range(values)]
 
         def weight(h: tuple[int, ...], y: int, x: int) -> int:

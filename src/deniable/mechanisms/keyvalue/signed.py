@@ -25,14 +25,13 @@ from deniable.mechanisms.keyvalue.base import KeyValue, check_interest, check_le
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, OneKeyBulk, OnKeys, SignedSubsetBulk, SignedUnaryBulk
 from deniable.mechanisms.keyvalue.laws import SHAPES, Group, Signal, alone, pooled, raised, ratio_of
 from deniable.mechanisms.keyvalue.seeded_bulk import SignedIntervalBulk
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
+from deniable_client.exact import WORD, check_epsilon, exp_bounds
 from deniable_client.kernels import Interval, OneKey, SignedInterval, SignedUnary, Subset, ToldKey, Unary
 from deniable_client.kernels import keyvalue as kernels
 
 __all__ = ["OneSampledKey", "SignedResponse", "SignedSelection", "SignedUnaryEncoding", "SplitSelection", "SplitUnary"]
 
 ENCODINGS = ("bits", "interval", "cyclic")
-_WORD = 1 << WORD_BITS
 _TWO_LEVELS = (
     "a report has one probability given any signed key in its set and another given any other one, the same for all "
     "reports, since every signed key is in equally many sets"
@@ -165,7 +164,7 @@ class SignedSelection(KeyValue):
 
 def _signed_share(mix: float) -> int:
     """Chance of the group that speaks of signs, in 2**-64; 0 where it is the only one."""
-    return _WORD - min(max(round(Fraction(mix) * _WORD), 1), _WORD - 1) if mix else 0
+    return WORD - min(max(round(Fraction(mix) * WORD), 1), WORD - 1) if mix else 0
 
 
 def _mixed(mix: float, keys: Signal, signed: Signal, spread: list[Fraction | None]) -> tuple[Group, ...]:
@@ -201,7 +200,7 @@ class SplitUnary(KeyValue):
         signed = SignedUnaryBulk(SignedUnary.calibrate(self.epsilon, self.total, SHAPES["soue"]))
         if not self.mix:
             return (signed,)
-        return OnKeys.of(UnaryBulk(Unary.calibrate(self.epsilon, self.total, _WORD // 2)), signed=False), signed
+        return OnKeys.of(UnaryBulk(Unary.calibrate(self.epsilon, self.total, WORD // 2)), signed=False), signed
 
     def weighed(self, groups: tuple[KeyBulk[Any], ...]) -> list[Fraction | None]:
         """See `KeyValue.weighed`: the variance of a frequency near 0."""
@@ -341,8 +340,8 @@ class OneSampledKey(KeyValue):
         if self.key_epsilon is None:
             low = exp_bounds(self.epsilon / 2)[0]
         else:  # what is left of the whole, so that both together stay within it
-            low = exp_bounds(self.epsilon)[0] * Fraction(_WORD - keep, keep)
-        flip = -int(-_WORD / (1 + low) // 1)
+            low = exp_bounds(self.epsilon)[0] * Fraction(WORD - keep, keep)
+        flip = -int(-WORD / (1 + low) // 1)
         kernel = OneKey(self.k, keep, flip) if self.told is None else ToldKey(self.k, keep, flip, self.told)
         return (OneKeyBulk(kernel),)
 
@@ -350,7 +349,7 @@ class OneSampledKey(KeyValue):
     def _keep(self) -> int:
         """Chance of speaking of a key that is held, in 2**-64."""
         low = exp_bounds(self.epsilon / 2 if self.key_epsilon is None else self.key_epsilon)[0]
-        return int(_WORD * low / (1 + low))
+        return int(WORD * low / (1 + low))
 
     def ideal(self) -> tuple[Group, ...]:
         if self.key_epsilon is None:

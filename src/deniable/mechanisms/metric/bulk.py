@@ -20,26 +20,20 @@ from deniable.mechanisms.outputs import (
     odds_to,
 )
 from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Constant, Kernel, Neighbours, Response
 
 __all__ = ["CodeBulk", "ConstantBulk", "NeighboursBulk", "code_matrix", "code_of"]
-
-_WORD = 1 << WORD_BITS
 
 
 class NeighboursBulk(OutputBulk[Neighbours]):
     """The nearest answers favoured, by lists, for many people."""
 
-    @property
-    def size(self) -> int:
-        return self.kernel.outputs
-
     @cached_property
     def odds(self) -> Fraction:
         """Probability of a favoured answer, relative to another one."""
         kernel = self.kernel
-        return Fraction(kernel.keep * (kernel.outputs - kernel.m), (_WORD - kernel.keep) * kernel.m)
+        return Fraction(kernel.keep * (kernel.outputs - kernel.m), (WORD - kernel.keep) * kernel.m)
 
     @cached_property
     def _held(self) -> IntArray:
@@ -91,8 +85,8 @@ class CodeBulk(OutputBulk[Kernel]):
 
     def weights(self) -> Weights:
         keep, rest = self.response.keep, self.size - 1
-        own, other = keep * rest, _WORD - keep
-        return [[own if y == code else other for y in range(self.size)] for code in self._own().tolist()], rest * _WORD
+        own, other = keep * rest, WORD - keep
+        return [[own if y == code else other for y in range(self.size)] for code in self._own().tolist()], rest * WORD
 
     @cached_property
     def matrix(self) -> FloatArray:

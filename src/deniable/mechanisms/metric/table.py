@@ -9,7 +9,7 @@ from typing import Any
 from deniable.core.codes import Codes
 from deniable.core.grid import Grid
 from deniable.core.space import Space
-from deniable.mechanisms.entry import RELEASE, Entry, Traits
+from deniable.mechanisms.entry import RELEASE, Entry, Traits, one_counter
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.mechanisms.metric.brr import BRR, make_brr
 from deniable.mechanisms.metric.codebook import Codebook, make_codebook
@@ -22,11 +22,6 @@ __all__ = ["ROWS"]
 _PLACES: Mapping[str, Any] = {"distances": Space.places([[52.5, 13.4], [52.5, 13.4], [48.9, 2.4], [41.9, 12.5]])}
 _SETS: Mapping[str, Any] = {"distances": Space.sets([[], [1], [1, 2], [1, 2, 3], [4]])}
 _TABLE: Mapping[str, Any] = {"distances": [[0, 1, 1, 2, 3], [2, 0, 1, 1, 1], [1, 1, 0, 1, 1]]}
-
-
-def _work(m: MetricMechanism, n: float) -> float:
-    """A report is its answer."""
-    return 1.0
 
 
 def _pull(m: MetricMechanism, r: int) -> float:
@@ -44,7 +39,7 @@ def _pull(m: MetricMechanism, r: int) -> float:
 
 
 _RULES = tuple({"form": "paper"} if rule == "min" else {"rule": rule} for rule in RULES)
-_row = partial(Entry, question=RELEASE, space=space_of, traits=Traits(_work, _pull))
+_row = partial(Entry, question=RELEASE, space=space_of, traits=Traits(one_counter, _pull))
 
 ROWS: Mapping[str, Entry] = {
     "brr": _row(

@@ -28,12 +28,11 @@ from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.outputs import OutputBulk, Weights
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, WORD_BITS, check_epsilon
 from deniable_client.kernels import Arc
 
 __all__ = ["Direction"]
 
-_WORD = 1 << WORD_BITS
 _POINTS = 360
 """Directions unless told otherwise: rounding to them shrinks a resultant by less than 2 in 100,000."""
 _SEEN = 3.0
@@ -97,7 +96,7 @@ class ArcBulk(OutputBulk[Arc]):
 
     def weights(self) -> Weights:
         k, size, keep = self.kernel.k, self.kernel.size, self.kernel.keep
-        own, other = keep * (k - size), (_WORD - keep) * size
+        own, other = keep * (k - size), (WORD - keep) * size
         rows = [[own if (x - y) % k < size else other for y in range(k)] for x in range(k)]
         return rows, size * (k - size) << WORD_BITS
 
@@ -135,14 +134,11 @@ class DirectionPart(Shares):
 
     @property
     def value(self) -> FloatArray:
-        return np.array([self.circle.turned(self._number(self.vector.angle))])
+        return np.array([self.circle.turned(float(self.circle.at(self.vector.angle / (2 * math.pi) * self.circle.k)))])
 
     @property
     def range(self) -> tuple[float, float]:
         return self.circle.low, self.circle.high
-
-    def _number(self, angle: float) -> float:
-        return float(self.circle.at(angle / (2 * math.pi) * self.circle.k))
 
     def variance(self, target: Target) -> FloatArray:
         """See `Part.variance`: to first order, from what is across the resultant; infinite without one."""
@@ -262,7 +258,7 @@ class Direction(Mechanism):
     @cached_property
     def pull(self) -> float:
         """How much of (cos, sin) is left in reports of the integers that are sampled."""
-        return pull_of(self.k, self.size, self.bulk.kernel.keep / _WORD)
+        return pull_of(self.k, self.size, self.bulk.kernel.keep / WORD)
 
     @cached_property
     def readings(self) -> FloatArray:
@@ -286,7 +282,7 @@ class Direction(Mechanism):
         square = (self.readings.T * counts) @ self.readings / n
         whole = (square - np.outer(mean, mean)) / max(n - 1, 1)
         a = self.pull
-        second = pull_of(self.k, self.size, self.bulk.kernel.keep / _WORD, 2)
+        second = pull_of(self.k, self.size, self.bulk.kernel.keep / WORD, 2)
         own, lean = (1 / a**2 - 1) / 2 * np.eye(2), (second / a**2 - 1) / 2
         if abs(second) * math.sqrt(n) > _SEEN:
             twice = (square * a**2 - np.eye(2) / 2) * 2 / second
@@ -310,7 +306,7 @@ class Direction(Mechanism):
         """Variance of one report across the resultant of people with these shares of directions, in squared radians."""
         cos, sin = shares @ self.circle.coordinates()
         turn = 2 * self.circle.angles - 2 * math.atan2(sin, cos)
-        a, second = self.pull, pull_of(self.k, self.size, self.bulk.kernel.keep / _WORD, 2)
+        a, second = self.pull, pull_of(self.k, self.size, self.bulk.kernel.keep / WORD, 2)
         return (1 / a**2 - 1) / 2 - (second / a**2 - 1) / 2 * float(shares @ np.cos(turn))
 
     def variance_at(self, resultant: float) -> float:
@@ -318,7 +314,7 @@ class Direction(Mechanism):
 
         Twice the angles of people whose directions are all the same have the resultant 1, others any one.
         """
-        a, second = self.pull, pull_of(self.k, self.size, self.bulk.kernel.keep / _WORD, 2)
+        a, second = self.pull, pull_of(self.k, self.size, self.bulk.kernel.keep / WORD, 2)
         lean = (second / a**2 - 1) / 2
         across = (1 / a**2 - 1) / 2 + (-lean if resultant == 1 else abs(lean))
         return across / resultant**2 * ((self.circle.high - self.circle.low) / (2 * math.pi)) ** 2

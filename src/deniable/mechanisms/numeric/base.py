@@ -31,7 +31,7 @@ from deniable.mechanisms.numeric.estimate import mean_part
 from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding, best_blend, best_window, law_of, wave_window
 from deniable.mechanisms.numeric.options import WINDOWS
 from deniable.mechanisms.outputs import WindowBulk
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, check_epsilon
 from deniable_client.kernels import Leaning, Window, WindowOrBit
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "SquareWave",
 ]
 
-_WORD = 1 << WORD_BITS
 POINTS_MOST = 1 << 20
 """Finest grid: tallies count every answer."""
 POINTS_MEAN = 1024
@@ -171,15 +170,10 @@ def sliding(epsilon: float, k: int, m: int) -> WindowBulk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquareWave(Numeric):
-    """The square wave: the window that tells most about where a value lies; `fit(method="ems")` for distributions.
-
-    >>> SquareWave.optimal(epsilon=1.0, domain=Grid.of(0, 1, 64)).m
-    33
-    """
+class _Windowed(Numeric):
+    """A window of `m` answers around the value."""
 
     m: int
-    family: ClassVar[str] = "sw"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -192,6 +186,17 @@ class SquareWave(Numeric):
     @cached_property
     def law(self) -> Sliding[float]:
         return Sliding.ideal(self.epsilon, self.k, self.m)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquareWave(_Windowed):
+    """The square wave: the window that tells most about where a value lies; `fit(method="ems")` for distributions.
+
+    >>> SquareWave.optimal(epsilon=1.0, domain=Grid.of(0, 1, 64)).m
+    33
+    """
+
+    family: ClassVar[str] = "sw"
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain | Span, m: int | None = None) -> SquareWave:
@@ -201,23 +206,10 @@ class SquareWave(Numeric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piecewise(Numeric):
+class Piecewise(_Windowed):
     """The piecewise mechanism for means, by default with the window whose largest variance is least."""
 
-    m: int
     family: ClassVar[str] = "pm"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "m", check_window(self.m, self.k))
-
-    @cached_property
-    def bulk(self) -> WindowBulk:
-        return sliding(self.epsilon, self.k, self.m)
-
-    @cached_property
-    def law(self) -> Sliding[float]:
-        return Sliding.ideal(self.epsilon, self.k, self.m)
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain | Span, window: str = "best", m: int | None = None) -> Piecewise:
@@ -275,7 +267,7 @@ class Hybrid(Numeric):
 
     @cached_property
     def bulk(self) -> WindowOrBitBulk:
-        coin = min(max(int(self.share * _WORD), 1), _WORD - 1)  # both kinds of report always stay possible
+        coin = min(max(int(self.share * WORD), 1), WORD - 1)  # both kinds of report always stay possible
         window = sliding(self.epsilon, self.k, self.m).kernel
         return WindowOrBitBulk(WindowOrBit(window, Leaning.calibrate(self.epsilon, self.k), coin))
 

@@ -20,12 +20,10 @@ from deniable.estimate.evidence import Evidence
 from deniable.mechanisms.bulk import Cells
 from deniable.mechanisms.outputs import OutputBulk, OutputReader, Weights, WindowBulk
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Leaning, Window, WindowOrBit
 
 __all__ = ["LeaningBulk", "WindowOrBitBulk", "prove"]
-
-_WORD = 1 << WORD_BITS
 
 
 class LeaningBulk(OutputBulk[Leaning]):
@@ -39,7 +37,7 @@ class LeaningBulk(OutputBulk[Leaning]):
 
     def weights(self) -> Weights:
         ones = (self.kernel.base + x * self.kernel.slope for x in range(self.k))
-        return [(_WORD - one, one) for one in ones], _WORD
+        return [(WORD - one, one) for one in ones], WORD
 
     @property
     def reader(self) -> _MeansReader:
@@ -68,9 +66,9 @@ class WindowOrBitBulk(OutputBulk[WindowOrBit]):
 
     def weights(self) -> Weights:
         (windows, one), (bits, two) = (part.weights() for part in self.parts)
-        window, bit = two * (_WORD - self.kernel.coin), one * self.kernel.coin
+        window, bit = two * (WORD - self.kernel.coin), one * self.kernel.coin
         pairs = zip(windows, bits, strict=True)
-        return [(*(w * window for w in answers), *(w * bit for w in own)) for answers, own in pairs], one * two * _WORD
+        return [(*(w * window for w in answers), *(w * bit for w in own)) for answers, own in pairs], one * two * WORD
 
     @property
     def reader(self) -> _MeansReader:

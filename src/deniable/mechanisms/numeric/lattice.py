@@ -85,10 +85,6 @@ class LatticeBulk(OutputBulk[Lattice]):
 
     reads = _RowsReader
 
-    @property
-    def size(self) -> int:
-        return self.kernel.outputs
-
     @cached_property
     def law(self) -> RowsLaw:
         """The law of what is sampled."""
@@ -336,11 +332,7 @@ class OptimalMean(_Rows, Numeric):
     @property
     def proof_of_bound(self) -> Certificate:
         """The certificate that the design carries, to be checked by whoever reads it."""
-        return Certificate(self.certificate, self._mirrored)
-
-    @property
-    def _mirrored(self) -> bool:
-        return all(X >= 0 for X, *_ in self.certificate)
+        return Certificate(self.certificate, all(X >= 0 for X, *_ in self.certificate))
 
     @cached_property
     def weights(self) -> list[int]:

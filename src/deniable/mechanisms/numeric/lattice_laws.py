@@ -16,12 +16,11 @@ import numpy as np
 
 from deniable.core.guess import Guess, check_prior
 from deniable.core.types import FloatArray
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Lattice
 
 __all__ = ["RowsLaw"]
 
-_WORD = 1 << WORD_BITS
 _NEAR, _STEADY = 0.002, 2.0
 """A linear reading of the variance is good enough if it is nowhere farther above the true one than this part of it; it
 must not deviate from report to report by more than so many times the largest variance."""
@@ -51,7 +50,7 @@ class RowsLaw:
     def unbiased(self, y: int) -> Fraction:
         """What a report is taken for: on average its item."""
         base, unit = self._line
-        return (self.kernel.values[y] * _WORD - base) * unit
+        return (self.kernel.values[y] * WORD - base) * unit
 
     @cached_property
     def squares(self) -> list[Fraction]:
@@ -59,7 +58,7 @@ class RowsLaw:
         base, unit = self._line
         firsts, seconds = self.kernel.sums(2), self.kernel.sums(3)
         return [
-            (second * _WORD - 2 * first * base + base * base) * unit * unit
+            (second * WORD - 2 * first * base + base * base) * unit * unit
             for first, second in zip(firsts, seconds, strict=True)
         ]
 
@@ -96,7 +95,7 @@ class RowsLaw:
     @cached_property
     def table(self) -> FloatArray:
         """The rows as probabilities."""
-        return np.array([[weight / _WORD for weight in self.kernel.row(i)] for i in range(self.kernel.points)])
+        return np.array([[weight / WORD for weight in self.kernel.row(i)] for i in range(self.kernel.points)])
 
     def readings(self) -> FloatArray:
         """What every report is taken for, in steps."""
@@ -143,7 +142,7 @@ class RowsLaw:
         """The likeliest item by the report. Likelihoods are largest at places, since rows are mixed between them."""
         if prior is None:
             most = sum(high for _, high in self.kernel.extremes())
-            return Guess(float(Fraction(most, _WORD * self.k)), 1 / self.k)
+            return Guess(float(Fraction(most, WORD * self.k)), 1 / self.k)
         pi, best = check_prior(prior, self.k), np.zeros(self.answers)
         for i, (start, end) in enumerate(pairwise(self.kernel.places)):
             own = pi[start : end + 1]

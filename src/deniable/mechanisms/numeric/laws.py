@@ -17,13 +17,12 @@ import numpy as np
 
 from deniable.core.guess import Guess, check_prior
 from deniable.core.types import FloatArray
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Leaning, Window, WindowOrBit
 
 __all__ = ["Blend", "Law", "Lean", "Sliding", "best_blend", "best_window", "law_of", "wave_window"]
 
 N = TypeVar("N", float, Fraction)
-_WORD = 1 << WORD_BITS
 _SMALL = 1e-2
 """Below this epsilon the square wave's width is taken from its series."""
 
@@ -50,7 +49,7 @@ class Sliding(Generic[N]):
     def of(cls, kernel: Window) -> Sliding[Fraction]:
         """With the integers that are sampled."""
         rest = kernel.outputs - kernel.m
-        outside = Fraction(_WORD - kernel.keep, _WORD) / rest * kernel.outputs
+        outside = Fraction(WORD - kernel.keep, WORD) / rest * kernel.outputs
         return Sliding(kernel.k, kernel.m, 1 - outside, outside)
 
     @property
@@ -131,7 +130,7 @@ class Lean(Generic[N]):
     @classmethod
     def of(cls, kernel: Leaning) -> Lean[Fraction]:
         """With the integers that are sampled."""
-        return Lean(kernel.k, Fraction(kernel.base, _WORD), Fraction(kernel.slope, _WORD))
+        return Lean(kernel.k, Fraction(kernel.base, WORD), Fraction(kernel.slope, WORD))
 
     def chance(self, x: Any) -> Any:
         """Probability of a 1."""
@@ -186,7 +185,7 @@ class Blend(Generic[N]):
     @classmethod
     def of(cls, kernel: WindowOrBit) -> Blend[Fraction]:
         """With the integers that are sampled."""
-        return Blend(Sliding.of(kernel.window), Lean.of(kernel.bit), Fraction(kernel.coin, _WORD))
+        return Blend(Sliding.of(kernel.window), Lean.of(kernel.bit), Fraction(kernel.coin, WORD))
 
     @property
     def k(self) -> int:

@@ -49,6 +49,7 @@ def _rows(*cases: tuple[float, Mapping[str, Any]]) -> tuple[Mapping[str, Any], .
 
 
 _row = partial(Entry, question=MEAN, space=space_of, traits=Traits(_work, _pull))
+_on_span = partial(_row, space=_span)
 
 ROWS: Mapping[str, Entry] = {
     "sw": _row(
@@ -89,7 +90,7 @@ ROWS: Mapping[str, Entry] = {
         INTERVAL,
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0}),
     ),
-    "om": Entry(
+    "om": _on_span(
         OptimalMean,
         OptimalMean.optimal,
         "one of some numbers with exactly the right mean, by a table of the least largest variance",
@@ -105,11 +106,8 @@ ROWS: Mapping[str, Entry] = {
             (2.0, {"points": 9, "fine": 0, "prior": "0,1,2,3,2,1,1,1,0"}),
             (4.0, {"points": 25, "fine": 0}),
         ),
-        question=MEAN,
-        space=_span,
-        traits=Traits(_work, _pull),
     ),
-    "lu": Entry(
+    "lu": _on_span(
         LogUniform,
         LogUniform.over,
         "one of some numbers, log-uniform in size, with exactly the right mean",
@@ -118,9 +116,6 @@ ROWS: Mapping[str, Entry] = {
         ("outputs", "interval", "clip"),
         inner=("fine",),
         small=_rows(*((e, {"outputs": many, "fine": 8 * many - 7}) for e, many in ((0.1, 2), (0.5, 4), (1.0, 8)))),
-        question=MEAN,
-        space=_span,
-        traits=Traits(_work, _pull),
     ),
     "arc": Entry(
         Direction,

@@ -14,14 +14,13 @@ from itertools import accumulate
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, exp_bounds
+from deniable_client.exact import WORD, WORD_BITS, exp_bounds
 from deniable_client.kernels import Lattice
 
 __all__ = ["FINEST", "log_uniform", "whole_table"]
 
 FINEST = 1 << 30
 """Most numbers that a device tells apart."""
-_WORD = 1 << WORD_BITS
 _HELPERS = 3
 """Outputs that are moved by some units, nearest first, are looked for on so many sides of the window."""
 
@@ -33,7 +32,7 @@ def whole_table(epsilon: float, half: int, values: IntArray, measure: FloatArray
     """
     low = exp_bounds(epsilon)[0]
     least = [int(math.ldexp(mass, WORD_BITS)) for mass in measure.tolist()]
-    most = [min(_WORD, low.numerator * n // low.denominator) for n in least]
+    most = [min(WORD, low.numerator * n // low.denominator) for n in least]
     table = _Table(values.tolist(), least, most)
     mirrored = [-v for v in reversed(table.values)] == table.values and least == least[::-1]
     rows = {}
@@ -69,7 +68,7 @@ class _Table:
         self.up_to = list(accumulate(self.room, initial=0))
         moved = (room * v for room, v in zip(self.room, values, strict=True))
         self.moved = list(accumulate(moved, initial=0))
-        self.missing = _WORD - sum(least)
+        self.missing = WORD - sum(least)
         self.mean = sum(n * v for n, v in zip(least, values, strict=True))
 
     def row(self, point: int) -> tuple[int, ...]:
@@ -91,7 +90,7 @@ class _Table:
                 more = self.missing - (self.up_to[b] - self.up_to[a + 1])
                 if more < 0:
                     break
-                need = point * _WORD - self.mean - (self.moved[b] - self.moved[a + 1])
+                need = point * WORD - self.mean - (self.moved[b] - self.moved[a + 1])
                 share = Fraction(need - more * self.values[a], self.values[b] - self.values[a])
                 if 0 <= share <= self.room[b] and 0 <= more - share <= self.room[a]:
                     yield a, b, share
@@ -139,7 +138,7 @@ def log_uniform(epsilon: float, outputs: int, finest: int = FINEST) -> Lattice:
     estimates are whole numbers whose sums are the places, so that means are exactly on a line.
     """
     count = outputs // 2
-    low, share = exp_bounds(epsilon)[0], _WORD // count
+    low, share = exp_bounds(epsilon)[0], WORD // count
     slight = -int(-share // (low + 1))
     tau, total = math.tanh(epsilon / 2), (finest - 1) // 2
     ideal = [math.exp(2 * tau * (c - (count - 1) / 2) / count) for c in range(count)]

@@ -18,14 +18,13 @@ from deniable.errors import InWords, ParameterError, PrivacyError, require, show
 from deniable.mechanisms.optimal.ratios import worst_of
 from deniable.mechanisms.optimal.rounding import table_of
 from deniable.mechanisms.optimal.written import Written, budgets_of
-from deniable_client.exact import EPSILON_MIN, WORD_BITS, check_epsilon, exp_bounds, fraction_of, log_upper
+from deniable_client.exact import EPSILON_MIN, WORD, check_epsilon, exp_bounds, fraction_of, log_upper
 from deniable_client.kernels import Channel as Table
 from deniable_client.kernels.channel import COMPARED
 from deniable_client.kernels.table import ENTRIES_MAX
 
 __all__ = ["Matrix", "from_matrix", "make_matrix", "matrix_pull", "matrix_work", "rows_domain", "rows_epsilon"]
 
-_WORD = 1 << WORD_BITS
 _ROUNDING = Fraction(1, 10**6)
 """How far from 1 a row may sum: it is divided by its sum, which is part of what is then proved."""
 _NEAR = Fraction(1 + 10**9, 10**9)
@@ -205,10 +204,10 @@ def _square(k: int, budget: float) -> tuple[tuple[float, ...], ...]:
 
 def _nearest(row: Sequence[Fraction]) -> tuple[int, ...]:
     """Whole numbers with the sum 2**64 that are nearest to a row; what is possible stays so."""
-    exact = [p * _WORD for p in row]
+    exact = [p * WORD for p in row]
     found = [max(math.floor(e), 1) if e else 0 for e in exact]
     order = sorted(range(len(row)), key=lambda y: found[y] - exact[y])  # what lost most comes first
-    missing = _WORD - sum(found)
+    missing = WORD - sum(found)
     if missing >= 0:
         for y in [y for y in order if exact[y]][:missing]:
             found[y] += 1

@@ -10,15 +10,14 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import PrivacyError
-from deniable_client.exact import WORD_BITS, exp_bounds
+from deniable_client.exact import WORD, exp_bounds
 from deniable_client.kernels import Channel, Table
 
 __all__ = ["flattened", "table_of"]
 
-_WORD = 1 << WORD_BITS
 _BLIND = 1 << 12
 """The least share of reports, in 2**-64, that says nothing and makes room for rounding; for each output."""
-_BLIND_MOST = _WORD // 10**6
+_BLIND_MOST = WORD // 10**6
 """The most: a matrix that needs more is farther beyond its limits than rounding explains."""
 _STEPS = 60
 """Halvings of a search: as many as floats have digits, and some."""
@@ -51,8 +50,8 @@ def table_of(matrix: Sequence[Sequence[Fraction | float]], budgets: Budgets) -> 
 
 def _with_blind(rows: list[list[Fraction]], budgets: Budgets, blind: int) -> Channel | None:
     """The table with so large a blind share, if that is enough."""
-    columns = [_raised([math.ceil(p * (_WORD - blind)) for p in column], budgets) for column in zip(*rows, strict=True)]
-    rest = [_WORD - sum(row) for row in zip(*columns, strict=True)]
+    columns = [_raised([math.ceil(p * (WORD - blind)) for p in column], budgets) for column in zip(*rows, strict=True)]
+    rest = [WORD - sum(row) for row in zip(*columns, strict=True)]
     if min(rest) < 1 or _raised(list(rest), budgets) != rest:
         return None
     full = max(range(len(columns)), key=lambda y: min(columns[y]))

@@ -27,11 +27,6 @@ from deniable.mechanisms.spaces import SPACE
 __all__ = ["ROWS"]
 
 
-def _work(m: Optimal, n: float) -> float:
-    """One counter per report, and a product for each output and answer per release."""
-    return 1 + m.k * m.table.outputs / n
-
-
 def _pull(m: Optimal, r: int) -> float:
     """The largest sum of r scores of an output, in the worst case all from people with other answers."""
     return float(np.sort(m.worth.scores, axis=1)[:, -r:].sum(axis=1).max())
@@ -112,7 +107,7 @@ ROWS: Mapping[str, Entry] = {
             {"promise": promise(budgets=[[0, 0.5], [2, 0]])},
             {"promise": _UNEVEN},
         ),
-        traits=Traits(_work, _pull),
+        traits=Traits(matrix_work, _pull),
         default_epsilon=promised_epsilon,
         space=promise_domain,
         instead=_by_classes,

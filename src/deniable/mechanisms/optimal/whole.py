@@ -16,11 +16,10 @@ import numpy as np
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import DeniableError
 from deniable.mechanisms.optimal.extremes import IMPOSSIBLE
-from deniable_client.exact import WORD_BITS, exp_bounds
+from deniable_client.exact import WORD, exp_bounds
 
 __all__ = ["BLIND_MAX", "Whole", "shares_of", "whole"]
 
-_WORD = 1 << WORD_BITS
 BLIND_MAX = 1e-9
 """Share of reports that may be made without looking at the value; more is an error somewhere else."""
 _FINE = 20
@@ -43,18 +42,18 @@ class Whole:
     @property
     def matrix(self) -> FloatArray:
         """As floats, a row for each value."""
-        return np.array([[weight / _WORD for weight in column] for column in self.columns]).T
+        return np.array([[weight / WORD for weight in column] for column in self.columns]).T
 
     @property
     def blind_share(self) -> float:
         """The words that were set aside, as a share."""
-        return self.blind / _WORD
+        return self.blind / WORD
 
 
 def shares_of(potentials: IntArray, bits: int, weights: FloatArray) -> list[list[Fraction]]:
     """The words of each output and value, before rounding: `weights` are those of each output's largest entry."""
     return [
-        [Fraction(0) if u == IMPOSSIBLE else Fraction(w) * _WORD / _high(max(row) - u, bits) for u in row]
+        [Fraction(0) if u == IMPOSSIBLE else Fraction(w) * WORD / _high(max(row) - u, bits) for u in row]
         for w, row in zip(weights.tolist(), potentials.tolist(), strict=True)
     ]
 
@@ -74,17 +73,17 @@ def whole(shares: Sequence[Sequence[Fraction]], budgets: FloatArray) -> Whole:
     k, many = len(budgets), len(shares)
     limits = _limits(budgets)
     least = float(limits.logs.min(initial=math.inf))
-    off = float(max(abs(_WORD - sum(column)) for column in zip(*shares, strict=True)))
+    off = float(max(abs(WORD - sum(column)) for column in zip(*shares, strict=True)))
     blind = 0 if math.isinf(least) and off == 0 else _blind(off, many, least)
-    while blind <= BLIND_MAX * _WORD:
-        scale = Fraction(_WORD - blind, _WORD)
+    while blind <= BLIND_MAX * WORD:
+        scale = Fraction(WORD - blind, WORD)
         columns = [_raised([s * scale for s in column], limits) for column in shares]
-        rest = [_WORD - sum(column[x] for column in columns) for x in range(k)]
+        rest = [WORD - sum(column[x] for column in columns) for x in range(k)]
         if min(rest) >= 0 and _keeps(rest, limits):
             return Whole(_with_rest(columns, rest), blind)
         blind *= 2
     raise DeniableError(
-        f"no whole numbers near this channel keep the promise: {blind / _WORD:.3g} of all reports would be without "
+        f"no whole numbers near this channel keep the promise: {blind / WORD:.3g} of all reports would be without "
         f"meaning, more than {BLIND_MAX:g}.",
         f"The smallest budget is {least:g}; budgets of 0.0002 or more leave room." if least < 2e-4 else "",
     )

@@ -31,7 +31,7 @@ from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.optimal.ratios import largest_ratios, worst_of
 from deniable.mechanisms.optimal.rounding import flattened, table_of
 from deniable.mechanisms.outputs import TableBulk
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
+from deniable_client.exact import WORD, check_epsilon, exp_bounds, log_upper
 from deniable_client.kernels import Channel as Table
 from deniable_client.kernels import kernel_from
 
@@ -53,7 +53,7 @@ def _in_words(m: Written) -> Protection:
         senders = [x for x, weight in enumerate(column) if weight]
         if len(senders) == 1 and m.promise.is_harmless(senders[0]):
             chances[senders[0]] += column[senders[0]]
-    disclosed = Fraction(max(chances), 1 << WORD_BITS)
+    disclosed = Fraction(max(chances), WORD)
     return Protection(promise=m.promise, epsilon=m.promise.closed.epsilon, subject=m.subject, disclosed=disclosed)
 
 

@@ -97,7 +97,7 @@ class Ordered(Mechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        return {name: _plain(value) for name, value in super().params.items()}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in super().params.items()}
 
     @cached_property
     def law(self) -> Law:
@@ -188,10 +188,6 @@ class Ordered(Mechanism):
         mse = float(law.each_point(even, "reporters").mean()) / n
         told = {"mse": mse, "mse_sum": self.k * mse, "variance_range": law.mean_variance(RANGES) / n}
         return told | {"variance_prefix": law.mean_variance(PREFIXES) / n}
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def wholes(name: str, given: object) -> tuple[int, ...]:

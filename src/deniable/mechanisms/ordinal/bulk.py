@@ -22,7 +22,7 @@ from deniable.mechanisms.ordinal.laws import Law, law_of
 from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.reader import Reader
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Windows
 
 __all__ = ["WindowsBulk"]
@@ -165,13 +165,13 @@ class WindowsBulk(Bulk[Windows]):
     def channel(self) -> Channel:
         """See `Bulk.channel`: every width, shift and set of cells."""
         check_outputs(self.outputs, "these windows", self.k)
-        kernel, word = self.kernel, 1 << WORD_BITS
+        kernel = self.kernel
         sets = [(math.comb(part.k - 1, part.size - 1), math.comb(part.k - 1, part.size)) for part in kernel.parts]
         each = math.lcm(*(shifts * own * rest for shifts, (own, rest) in zip(kernel.shifts, sets, strict=True)))
         names, weights, supported, strata = [], [], [], []
         for i, part in enumerate(kernel.parts):
             scale, (own, rest) = kernel.shares[i] * each // kernel.shifts[i], sets[i]
-            inside, outside = scale // own * part.keep, scale // rest * (word - part.keep)
+            inside, outside = scale // own * part.keep, scale // rest * (WORD - part.keep)
             for shift in range(kernel.shifts[i]):
                 cells = [kernel.cell(x, i, shift) for x in range(self.k)]
                 for chosen in combinations(range(part.k), part.size):
@@ -180,7 +180,7 @@ class WindowsBulk(Bulk[Windows]):
                     weights.append(tuple(inside if x in held else outside for x in range(self.k)))
                     supported.append(held)
                     strata.append(i)
-        total = sum(kernel.shares) * each * word
+        total = sum(kernel.shares) * each * WORD
         return Channel(tuple(names), tuple(weights), total, tuple(supported), strata=tuple(strata))
 
     def blind_weights(self, channel: Channel) -> list[Fraction]:

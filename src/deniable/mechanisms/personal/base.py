@@ -23,8 +23,8 @@ from deniable.estimate.methods import EVIDENCE, REPORTS, methods_for
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally, checked_batches
+from deniable.mechanisms.optimal.bounds import Least, least_at_levels, least_told
 from deniable.mechanisms.personal import levels as given
-from deniable.mechanisms.personal.bound import distance_at_levels
 from deniable.mechanisms.personal.bulk import LevelBulk
 from deniable.mechanisms.personal.em import Levelled, fit_levels
 from deniable.mechanisms.personal.estimate import LevelCounts, plausible_shares
@@ -33,6 +33,7 @@ from deniable.mechanisms.personal.laws import LevelLaw, ideal_channel, leak_warn
 from deniable.mechanisms.personal.levels import level_kernels, level_numbers, listed
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
+from deniable_client.exact import EPSILON_MAX
 from deniable_client.kernels import Kernel, promised_ratio
 from deniable_client.kernels import Personal as PersonalKernel
 
@@ -225,11 +226,7 @@ class LevelMechanism(Mechanism):
     def properties(self, n: float = 1) -> dict[str, Any]:
         known = self._numbers(self.law, check_n(n)) | report_size(self)
         shares = self.shares or ()
-        return (
-            known
-            | distance_at_levels(self.promise, self.expected, shares, known["mse"], n)
-            | {"guarantee": self.guarantee}
-        )
+        return known | _distance(self.promise, self.expected, shares, known["mse"], n) | {"guarantee": self.guarantee}
 
     @property
     def error(self) -> float:
@@ -338,3 +335,17 @@ def evidence_of(m: LevelMechanism, data: object, *, blind: bool = False) -> tupl
         return data, bulk.tally_level_evidence(data.cells)
     tally, kept = checked_batches(m, data, keep=not sufficient)
     return tally, bulk.tally_level_evidence(tally.cells) if sufficient else bulk.level_evidence(kept, blind=blind)
+
+
+def _distance(promise: Promise, prior: FloatArray, shares: tuple[float, ...], mse: float, n: float) -> dict[str, Any]:
+    """How far a design is from the least error: `bound`, `gap` and what it is `bound_by`; nothing if it is not known.
+
+    Where values are too many to list all outputs, there is a bound for levels that protect all values alike, and all
+    of them equally frequent; it is that of levels which everybody knows.
+    """
+    found: Least | None = None
+    if promise.levels[-1] <= EPSILON_MAX:
+        found = least_at_levels(promise, prior, np.array(shares))
+        if found is None and promise.sensitive is None and bool(np.allclose(prior, 1 / prior.size, rtol=1e-12)):
+            found = least_told(np.array(promise.levels), np.array(shares), prior.size)
+    return {} if found is None else found.distance(mse, prior.size, n)

@@ -27,7 +27,7 @@ from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS, log_upper
+from deniable_client.exact import WORD, log_upper
 from deniable_client.kernels import Kernel, promised_ratio
 from deniable_client.kernels import Personal as PersonalKernel
 from deniable_client.kernels.personal import disclosure
@@ -35,8 +35,6 @@ from deniable_client.kernels.utility import base_half
 from deniable_client.packing import uint_width
 
 __all__ = ["LevelBulk", "PersonalBulk", "SensitiveBulk", "log_masses"]
-
-_WORD = 1 << WORD_BITS
 
 
 def _draw_response(kernel: Any, level: IntArray, rng: Stream, dtype: Any) -> Any:
@@ -283,7 +281,7 @@ class SensitiveBulk(LevelBulk):
 
     def law(self, shares: FloatArray) -> UtilityLevelLaw:
         """The law on sensitive and harmless items, given shares of the levels."""
-        z = np.array([each.kernel.plain / _WORD for each in self.data])
+        z = np.array([each.kernel.plain / WORD for each in self.data])
         blind = np.array([float(base_half(base.kernel).share) for base in self.bases])
         return UtilityLevelLaw.of(self.level_law(shares), z, blind, self.bases[0].k)
 

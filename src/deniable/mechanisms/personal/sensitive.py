@@ -33,7 +33,7 @@ from deniable.mechanisms.personal.sensitive_laws import CAP_MAX, UtilityLevelLaw
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta, promise_sensitive, sensitive_in_words
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
+from deniable_client.exact import WORD, check_epsilon, exp_bounds
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.personal import same_value
@@ -182,7 +182,7 @@ def _thresholds(m: PersonalUtility) -> list[int]:
     """Thresholds of disclosure by level."""
     own = [base.kernel for base in m.bases]
     most = [most_disclosure(e, base_half(kernel).blind_peak) for e, kernel in zip(m.levels, own, strict=True)]
-    cap = min(most) if m.disclosure == "common" else 1 << WORD_BITS
+    cap = min(most) if m.disclosure == "common" else WORD
     if m.disclosure == "capped" and len(own) > 1:
         leak = max(same_value(a, b) for a, b in permutations(own, 2))
         cap = int(min(most) * exp_bounds(min(leak, CAP_MAX))[0])

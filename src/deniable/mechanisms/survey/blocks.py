@@ -29,10 +29,7 @@ class Goal:
 
     def of(self, members: Sequence[int]) -> Goal:
         """The same for some of the questions."""
-        return Goal(tuple(self.weights[j] for j in members) if self.weights else (), self._errors(members))
-
-    def _errors(self, members: Sequence[int]) -> tuple[float, ...]:
-        return tuple(self.stderr[j] for j in members) if self.stderr else ()
+        return Goal(*(tuple(of[j] for j in members) if of else () for of in (self.weights, self.stderr)))
 
     def people(self, costs: Sequence[float]) -> float:
         """In proportion to how many people a block with these costs is asked of (Y5); or how many it takes (Y6)."""

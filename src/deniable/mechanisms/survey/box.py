@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
@@ -28,14 +27,14 @@ from deniable.estimate.result import Estimate, Part, Shares
 from deniable.kernels import loops
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.base import Mechanism, report_size
-from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, no_ones_after, one_stratum
+from deniable.mechanisms.bulk import Cells, Packed, check_outputs, no_ones_after, one_stratum
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.possible import Cell, Entries
 from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.survey.bounds import least_sum
 from deniable.mechanisms.survey.laws import best_shape, box, box_costs, box_information, cell, sampling
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, WORD_BITS, check_epsilon
 from deniable_client.kernels import Box as BoxKernel
 from deniable_client.kernels.box import QUESTIONS_MAX
 
@@ -54,7 +53,7 @@ class BoxReader(Reader["BoxBulk"]):
         return np.where(held, 1.0, 1 / float(self.bulk.kernel.lift))
 
 
-class BoxBulk(Bulk[BoxKernel]):
+class BoxBulk(Packed[BoxKernel]):
     """Boxes for many people: a report has a bit for each answer to each question."""
 
     reads: ClassVar[type[Reader[Any]]] = BoxReader
@@ -63,10 +62,6 @@ class BoxBulk(Bulk[BoxKernel]):
     def ends(self) -> tuple[int, ...]:
         """The bit of the first answer to each question, and the number of all bits."""
         return (*self.kernel.starts, sum(self.kernel.sizes))
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return (Field("bits", "bytes", self.kernel.width),)
 
     @cached_property
     def outputs(self) -> float:
@@ -167,7 +162,7 @@ class BoxBulk(Bulk[BoxKernel]):
         kernel, k = self.kernel, self.k
         check_outputs(self.outputs, "these boxes", k)
         (inside, outside), keep = kernel.reports, kernel.keep
-        own, other = keep * outside, ((1 << WORD_BITS) - keep) * inside
+        own, other = keep * outside, (WORD - keep) * inside
         names, weights, held = [], [], []
         for sets in self.boxes():
             cells = {int(np.ravel_multi_index(x, kernel.sizes)) for x in product(*sets)}

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain, Ticks
@@ -28,13 +27,13 @@ from deniable.kernels import loops
 from deniable.kernels.parallel import blocks
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.base import Mechanism, report_size
-from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, no_ones_after, one_stratum
+from deniable.mechanisms.bulk import Cells, Packed, check_outputs, no_ones_after, one_stratum
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.possible import Cell, Entries
 from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.survey.ticks import Weights, best_design, least_ticks, ticked_law, typical
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, WORD_BITS, check_epsilon
 from deniable_client.kernels import Several as SeveralKernel
 from deniable_client.kernels.box import ways
 
@@ -57,14 +56,10 @@ class SeveralReader(Reader["SeveralBulk"]):
         return np.where(met, 1.0, 1 / float(self.bulk.kernel.lift))
 
 
-class SeveralBulk(Bulk[SeveralKernel]):
+class SeveralBulk(Packed[SeveralKernel]):
     """Ticked options for many people: a report has a bit for each output."""
 
     reads: ClassVar[type[Reader[Any]]] = SeveralReader
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return (Field("bits", "bytes", self.kernel.width),)
 
     @property
     def outputs(self) -> float:
@@ -161,7 +156,7 @@ class SeveralBulk(Bulk[SeveralKernel]):
         kernel, k = self.kernel, self.k
         check_outputs(self.outputs, "these sets", k)
         (inside, outside), keep = kernel.reports, kernel.keep
-        likely, unlikely = keep * outside, ((1 << WORD_BITS) - keep) * inside
+        likely, unlikely = keep * outside, (WORD - keep) * inside
         own = [set(kernel.own_of(x)) for x in range(k)]
         sets = [frozenset(chosen) for chosen in combinations(range(kernel.outputs), kernel.size)]
         weights = tuple(tuple(likely if chosen & each else unlikely for each in own) for chosen in sets)

@@ -90,16 +90,13 @@ class TableSurvey(Survey):
 
     def independence(self, *given: Any) -> Independence:
         one, two, counted = self._wanted(given)
-        return independence(self.plan, self._about(self.apart(counted)), one, two)
+        apart = self.apart(counted)
+        return independence(self.plan, {name: apart[name] for name in self.plan.names}, one, two)
 
     def _wanted(self, given: Sequence[Any]) -> tuple[str, str, Any]:
         """Two names of questions that have a table, and what is counted."""
         one, two, counted = self._pair(given)
         return (one, two, counted) if {one, two} <= set(self.plan.questions) else refuse_association(one, two)
-
-    def _about(self, apart: Mapping[str, Tally]) -> dict[str, Tally]:
-        """The tallies of the parts that the tables have."""
-        return {name: apart[name] for name in self.plan.names}
 
     def _errors(self) -> tuple[dict[str, float], dict[str, float]]:
         """See `Survey._errors`: what all parts tell of a question adds up."""

@@ -15,7 +15,7 @@ from deniable.core.types import Target
 from deniable.errors import is_whole, require
 from deniable.mechanisms.survey.bounds import simple_bound
 from deniable.mechanisms.survey.laws import most_information
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels.box import sets_up_to
 
 __all__ = ["Weights", "best_design", "least_ticks", "ticked_law", "typical"]
@@ -99,7 +99,7 @@ def best_design(epsilon: float, options: int, most: int, marks: int | None, size
     share, best = typical(options, most)[0], (math.inf, 0, 0)
     for own in each:
         for held in range(1, 1 + (1 if own == options else options)):
-            if (size is not None and held != size) or math.comb(options + own, held) > 1 << WORD_BITS:
+            if (size is not None and held != size) or math.comb(options + own, held) > WORD:
                 continue
             law = ticked_law(*epsilon_to(epsilon), options + own, own, held)
             best = min(best, (Weights.of(law, options, most, own).cost(share), own, held))

@@ -32,7 +32,7 @@ from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable.mechanisms.utility.options import FORMS
 from deniable.mechanisms.utility.reading import Reading, reading_of
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, check_epsilon
 from deniable_client.kernels import Kernel, kernel_from, promised_ratio
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.kernels.contract import check_plain
@@ -40,7 +40,6 @@ from deniable_client.kernels.utility import has_blind
 
 __all__ = ["Utility", "check_fit", "default_form"]
 
-_WORD = 1 << WORD_BITS
 _OWN_FORMS: Mapping[str, Mapping[str, str]] = {"urap": {"glutf": SEPARATE}}
 """What designs of a registry row mean by the name of a form, where that is the row's own."""
 
@@ -113,8 +112,8 @@ class Utility(SensitiveMechanism):
         made = UtilityKernel.mapped(*where, share)
         if self.form == "paper" and hashed(self.base):
             p: Fraction = self.reading.base.bulk.support.p
-            attach = round(p * (1 - 1 / base[0].ratio) * _WORD)
-            return replace(made, plain=int((1 - share) * _WORD), attach=attach)
+            attach = round(p * (1 - 1 / base[0].ratio) * WORD)
+            return replace(made, plain=int((1 - share) * WORD), attach=attach)
         return made
 
     @cached_property

@@ -38,13 +38,12 @@ from deniable.mechanisms.utility.laws import UtilityLaw, golden
 from deniable.mechanisms.utility.minimax import MINIMAX, at_worst, least_favourable
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism, sensitive_in_words, split_sensitive
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import EPSILON_MAX, WORD_BITS, check_epsilon, log_upper
+from deniable_client.exact import EPSILON_MAX, WORD, check_epsilon, log_upper
 from deniable_client.kernels import UtilityBudgets as BudgetsKernel
 from deniable_client.packing import bits_width
 
 __all__ = ["UtilityBudgets", "best_flip", "check_item_epsilon", "make_budgets"]
 
-_WORD = 1 << WORD_BITS
 _GRID, _STEPS = 64, 60
 """Places of the search for `flip`: first a grid, then golden sections around its best place."""
 
@@ -80,7 +79,7 @@ class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
     @cached_property
     def law(self) -> UtilityLaw[Any]:
         """The law of the integers that are sampled, as floats, one entry per sensitive item."""
-        return _law(np.array([flip / _WORD for flip in self.kernel.flips]), self.kernel.plain / _WORD)
+        return _law(np.array([flip / WORD for flip in self.kernel.flips]), self.kernel.plain / WORD)
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         marked, rank = ranked(*self.items)
@@ -109,18 +108,18 @@ class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
         own, rest = (part.tolist() for part in self.items)
         kernel, s = self.kernel, self.kernel.s
         check_outputs(math.log2((1 << s) + len(rest)), "these bits", self.k)
-        mine, other = (_WORD - kernel.keep, kernel.keep), [(_WORD - flip, flip) for flip in kernel.flips]
+        mine, other = (WORD - kernel.keep, kernel.keep), [(WORD - flip, flip) for flip in kernel.flips]
         protected = []
         for y in product((0, 1), repeat=s):
             bits = [other[i][b] for i, b in enumerate(y)]
             every = math.prod(bits)
-            weights = [every // bits[i] * mine[b] * _WORD for i, b in enumerate(y)]
-            row = spread(weights, every * (_WORD - kernel.plain), own, self.k)
+            weights = [every // bits[i] * mine[b] * WORD for i, b in enumerate(y)]
+            row = spread(weights, every * (WORD - kernel.plain), own, self.k)
             held = frozenset(own[i] for i, b in enumerate(y) if b)
             protected.append(("report " + "".join(map(str, y)), row, held))
-        plain = Fraction(kernel.plain, _WORD)
+        plain = Fraction(kernel.plain, WORD)
         told = [(f"discloses {x}", x, plain, frozenset({x})) for x in rest]
-        return disclosing_channel(protected, told, rest, _WORD ** (s + 1))
+        return disclosing_channel(protected, told, rest, WORD ** (s + 1))
 
 
 def _promise(m: UtilityBudgets) -> Promise:
@@ -172,7 +171,7 @@ class UtilityBudgets(SensitiveMechanism):
     @cached_property
     def bulk(self) -> BudgetsBulk:
         check_epsilon(self.epsilon, sampling=True)
-        flip = round(Fraction(self.flip) * _WORD)
+        flip = round(Fraction(self.flip) * WORD)
         return BudgetsBulk(BudgetsKernel.calibrate(self.item_epsilon, self.k, self.sensitive, flip))
 
     promise = cached_property(_promise)
@@ -180,7 +179,7 @@ class UtilityBudgets(SensitiveMechanism):
 
     @property
     def disclosed_chance(self) -> Fraction:
-        return Fraction(self.bulk.kernel.plain if self.s < self.k else 0, _WORD)
+        return Fraction(self.bulk.kernel.plain if self.s < self.k else 0, WORD)
 
     # ---- laws and estimator
 
@@ -275,16 +274,16 @@ class UtilityBudgets(SensitiveMechanism):
         """The ratios that can be the largest: those of the items whose bits have the least noise."""
         own, rest = (part.tolist() for part in self.items)
         kernel = self.bulk.kernel
-        p, flips = Fraction(kernel.keep, _WORD), kernel.flips
+        p, flips = Fraction(kernel.keep, WORD), kernel.flips
         order = sorted(range(self.s), key=lambda i: flips[i])
-        high = p * _WORD / flips[order[0]]
-        low = [(1 - p) / (1 - Fraction(flips[i], _WORD)) for i in order[:2]]
+        high = p * WORD / flips[order[0]]
+        low = [(1 - p) / (1 - Fraction(flips[i], WORD)) for i in order[:2]]
         first, found = own[order[0]], []
         if self.s > 1:
             second = own[order[1]]
             found.append((high / low[1], f"a report with bit 1 for value {first}, 0 for {second}", first, second))
         if rest:
-            kept = 1 - Fraction(kernel.plain, _WORD)
+            kept = 1 - Fraction(kernel.plain, WORD)
             found.append((high / kept, f"a report with bit 1 for value {first}", first, rest[0]))
             found.append((kept / low[0], f"a report with bit 0 for value {first}", rest[0], first))
         return found

@@ -27,14 +27,13 @@ from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.utility.estimate import UtilityEvidence
 from deniable.mechanisms.utility.sensitive import split_items
 from deniable.randomness import Simulation, Stream, bernoulli
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import AnyKernel
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.packing import bits_width, uint_width
 
 __all__ = ["DisclosingBulk", "Protected", "UtilityBulk", "count_disclosed", "disclosing_channel", "ranked", "spread"]
 
-_WORD = 1 << WORD_BITS
 _SENSITIVE = "sensitive label"
 _SAME = 1e-9
 """Likelihoods that differ by less are one: thresholds are whole numbers."""
@@ -296,8 +295,8 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         """See `Bulk.simulate_counts`: harmless items are disclosed or hidden; the base knows the law of the rest."""
         require(blind == 0, "blind", blind, "0 for kernels that disclose")
         draw, (sensitive, harmless) = rng.generator(), (counts[items] for items in self.items)
-        alone = draw.binomial(harmless, self.kernel.plain / _WORD)
-        beside = draw.binomial(harmless - alone, self.kernel.attach / _WORD)
+        alone = draw.binomial(harmless, self.kernel.plain / WORD)
+        beside = draw.binomial(harmless - alone, self.kernel.attach / WORD)
         told, hidden = alone + beside, int((harmless - alone - beside).sum())
         cells = {"n": np.array([sensitive.sum() + hidden, told.sum()])}
         if harmless.size:
@@ -354,7 +353,7 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         own, rest = (part.tolist() for part in self.items)
         pairs = len(base.outputs) * len(rest) if kernel.attach else 0
         check_outputs(math.log2(len(base.outputs) + pairs + len(rest)), "this ULDP mechanism", self.k)
-        branch, plain = self._branch_law(base), Fraction(kernel.plain, _WORD)
+        branch, plain = self._branch_law(base), Fraction(kernel.plain, WORD)
         hidden = [kernel.kept * mass for mass in branch]
         beside = [(1 - kernel.kept - plain) * mass for mass in branch]
         total = math.lcm(base.total, *(mass.denominator for mass in (plain, *hidden, *beside)))

@@ -123,14 +123,9 @@ class NoiseUtilityPart(UtilityPart):
     noise: float = 0.0
 
     @property
-    def _harmless_square(self) -> float:
-        """Mean square of what one harmless report adds to a sensitive item; its mean is 0."""
-        return noise_square(self.law, self.noise)
-
-    @property
     def _curve(self) -> Curve:
         """See `UtilityPart._curve`: the same for all frequencies."""
-        return ((1 - self.theta) * self.noise + self.theta * self._harmless_square) / self.n, 0.0, 0.0
+        return ((1 - self.theta) * self.noise + self.theta * noise_square(self.law, self.noise)) / self.n, 0.0, 0.0
 
     def variance(self, target: Target) -> FloatArray:
         value = self.value

@@ -20,12 +20,10 @@ from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.outputs import TableBulk
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels import Table
 
 __all__ = ["Explicit", "written_down"]
-
-_WORD = 1 << WORD_BITS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +79,7 @@ def written_down(channel: Channel, epsilon: float | None) -> Explicit:
             f"a base must not rule values out: {found.witness} has no bound.", "No epsilon allows that; add noise."
         )
     level = found.epsilon if epsilon is None else epsilon
-    weights = [[Fraction(row[x], channel.total) * _WORD for row in channel.weights] for x in range(channel.k)]
+    weights = [[Fraction(row[x], channel.total) * WORD for row in channel.weights] for x in range(channel.k)]
     if within(found.ratio, level) and all(w.denominator == 1 for row in weights for w in row):
         table = Table(tuple(tuple(map(int, row)) for row in weights))
     else:

@@ -41,14 +41,13 @@ from deniable.mechanisms.utility.minimax import MINIMAX, least_favourable
 from deniable.mechanisms.utility.mixture_estimate import MixtureLaw, MixtureUtilityPart
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism, split_sensitive
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import WORD, check_epsilon
 from deniable_client.kernels import Subset, Whole, promised_ratio
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.kernels import UtilityMixture as MixtureKernel
 
 __all__ = ["UtilityMixture", "make_mixture", "mixture_gain"]
 
-_WORD = 1 << WORD_BITS
 _NONE = Fraction(0)
 _LEAST = 1e-12
 """Of sums of variances below it, for one report, the bound would be lost in rounding; it is left out."""
@@ -71,7 +70,7 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
 
     @property
     def _chances(self) -> tuple[Fraction, Fraction]:
-        coin = Fraction(self.kernel.coin, _WORD)
+        coin = Fraction(self.kernel.coin, WORD)
         return 1 - coin, coin
 
     @property
@@ -108,7 +107,7 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
             plain = which & ~sensitive & bernoulli(rng, part.plain, n)
             told[plain] = 1 + rank[items[plain]]
             keep = _keep(base)
-            kept |= which & sensitive & (keep == _WORD or bernoulli(rng, keep, n))
+            kept |= which & sensitive & (keep == WORD or bernoulli(rng, keep, n))
         size = self._size + more.astype(np.int64)
         item = np.where(sensitive, rank[items], 0)
         kept = np.where(sensitive, kept, below(rng, self._s, n) < size)
@@ -142,7 +141,7 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
         sizes = [mix for mix in zip(self._chances, self._parts, (self._size, self._size + 1), strict=True) if mix[0]]
         check_outputs(self.outputs, "this mixture of subset sizes")
         masses = [_masses(*mix) for mix in sizes]
-        told = sum((chance * Fraction(part.plain, _WORD) for chance, part, _ in sizes), Fraction(0))
+        told = sum((chance * Fraction(part.plain, WORD) for chance, part, _ in sizes), Fraction(0))
         total = math.lcm(told.denominator, *(mass.denominator for three in masses for mass in three))
         protected: list[Protected] = []
         for (*_, size), three in zip(sizes, masses, strict=True):
@@ -154,12 +153,12 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
 
 def _keep(base: Any) -> int:
     """Chance to keep the own value, of 2**64; the set of all values always does."""
-    return base.keep if isinstance(base, Subset) else _WORD
+    return base.keep if isinstance(base, Subset) else WORD
 
 
 def _masses(chance: Fraction, part: Any, size: int) -> tuple[Fraction, Fraction, Fraction]:
     """Probability of one set of this size given a member, another sensitive value, and a harmless one."""
-    s, kept = part.s, Fraction(_keep(part.base[0]), _WORD)
+    s, kept = part.s, Fraction(_keep(part.base[0]), WORD)
     inside = chance * kept / math.comb(s - 1, size - 1)
     outside = chance * (1 - kept) / max(1, math.comb(s - 1, size))
     return inside, outside, chance * part.kept / math.comb(s, size)
@@ -210,7 +209,7 @@ class UtilityMixture(SensitiveMechanism):
             for size in (self.size, self.size + 1)
         )
         one, two = (UtilityKernel.null(self.epsilon, self.k, self.sensitive, (base,)) for base in bases)
-        return UtilityMixtureBulk(MixtureKernel(one, two, min(round(Fraction(self.share) * _WORD), _WORD - 1)))
+        return UtilityMixtureBulk(MixtureKernel(one, two, min(round(Fraction(self.share) * WORD), WORD - 1)))
 
     @property
     def disclosed_chance(self) -> Fraction:
@@ -221,7 +220,7 @@ class UtilityMixture(SensitiveMechanism):
     @cached_property
     def law(self) -> MixtureLaw:
         """The estimator's weights and the chances behind them."""
-        share = self.share if self.refusal else self.bulk.kernel.coin / _WORD
+        share = self.share if self.refusal else self.bulk.kernel.coin / WORD
         return MixtureLaw.of(self.size, share, self.s, self.k - self.s, self.theta, *epsilon_to(self.epsilon))
 
     def parts(self, tally: Tally) -> dict[str, Part]:

@@ -28,7 +28,7 @@ from deniable.mechanisms.utility import laws
 from deniable.mechanisms.utility.bases import SEPARATE, closed_forms, hashed, ideal_law, least_of
 from deniable.mechanisms.utility.estimate import NoiseUtilityPart, UtilityPart, noise_square
 from deniable.mechanisms.utility.laws import UtilityLaw
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD
 from deniable_client.kernels.utility import base_half
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "reading_of"]
 
-_WORD = 1 << WORD_BITS
 _ALONE: Support[Fraction] = Support(*(Fraction(x) for x in (1, 0, 1, 0, 1, 0, 0)))
 """One sensitive item: a report that discloses nothing supports it."""
 
@@ -90,7 +89,7 @@ class Reading(ABC):
 
     def _plain(self) -> tuple[Fraction, Fraction]:
         kernel = self.m.bulk.kernel
-        return Fraction(kernel.plain, _WORD), Fraction(kernel.attach, _WORD)
+        return Fraction(kernel.plain, WORD), Fraction(kernel.attach, WORD)
 
 
 class Supports(Reading):

@@ -24,10 +24,9 @@ from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
 from deniable.papers.rules import EXACT
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 _PROTOCOLS = ("grr", "ss", "sue", "oue", "blh", "olh")
 _FAMILIES = (GRR, SubsetSelection, Unary, LocalHashing)

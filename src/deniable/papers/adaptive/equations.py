@@ -19,7 +19,7 @@ from deniable.papers.checks import Equation, design, off
 from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
 
-__all__ = ["BUDGETS", "DOMAINS", "LOW", "MEASURES", "SETTINGS", "SMALL", "K", "eq8", "eq8_joined", "eq15"]
+__all__ = ["BUDGETS", "DOMAINS", "LOW", "SETTINGS", "SMALL", "K", "eq8", "eq8_joined", "eq15", "measures"]
 
 SMALL = (25, 50, 75, 100)
 DOMAINS = (*SMALL, 250, 500, 750, 1000, 2500, 5000, 7500, 10000)
@@ -123,7 +123,7 @@ _EQ15_AT = (*(_AT | {"g": g} for g in (13, 56, 100)), {"k": 2, "epsilon": 1.0, "
 _EQ15_CASES = tuple(("lh", case, {"printed": eq15, "exact": lambda m: m.asr}) for case in _EQ15_AT)
 _EQ20_CASE = ("the", _AT, {"theta": lambda m: m.theta, "epsilon that is spent": lambda m: m.epsilon_exact})
 
-MEASURES = Measures(
+measures = Measures(
     {
         "eq6": Equation("mse_approx", lambda m: (e(m) + m.k - 2) / (e(m) - 1) ** 2, _GRR),
         "eq7": Equation("asr", lambda m: e(m) / (e(m) + m.k - 1), _GRR),
@@ -137,7 +137,6 @@ MEASURES = Measures(
         "eq21": Equation("asr", eq21, _THE),
     }
 )
-measures = MEASURES.add
 
 
 @measures("eq16")

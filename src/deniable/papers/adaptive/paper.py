@@ -14,4 +14,4 @@ __all__ = ["PAPER"]
 
 _PARTS = (claims, equations, simulation, tuned, tradeoff, selectors, priors)
 
-PAPER = read_paper("adaptive", FIGURES, *(part.MEASURES for part in _PARTS))
+PAPER = read_paper("adaptive", FIGURES, *(part.measures for part in _PARTS))

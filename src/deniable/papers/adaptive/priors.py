@@ -16,10 +16,9 @@ from deniable.papers.checks import design
 from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 _K, _EPSILON = 100, 4.0
 _PEOPLE = 10**9

@@ -13,7 +13,7 @@ from deniable.papers.checks import Agreement
 from deniable.papers.montecarlo import Trials, collect_often
 from deniable.papers.paper import Context, Figure, Measures, Rows, made_up
 
-__all__ = ["FIG8", "FIG15", "MEASURES"]
+__all__ = ["FIG8", "FIG15", "measures"]
 
 _AXES = Axes(
     "n_mse",
@@ -62,7 +62,7 @@ def _asr(t: Trials) -> float:
     return printed_asr(t.mechanism)
 
 
-MEASURES = Measures(
+measures = Measures(
     {
         "eq3": Agreement("mse", _age_trials),
         "fig8-mse": Agreement("mse", _age_trials, _eq4),

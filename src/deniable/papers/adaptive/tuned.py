@@ -17,10 +17,9 @@ from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
 from deniable.papers.rules import EXACT
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 
 _CHECKED = tuple(product(SMALL, LOW))

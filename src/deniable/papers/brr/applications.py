@@ -24,10 +24,9 @@ from deniable.papers.evidence import Evidence, Sampled
 from deniable.papers.paper import Context, Figure, Measures, Rows, fewest_runs, made_up_in
 from deniable.papers.rules import EXACT
 
-__all__ = ["FIGURES", "MEASURES"]
+__all__ = ["FIGURES", "measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 PRINTED = "DPBoost-BRR (paper: half the sensitivity)"
 LAPLACE, NO_PRIVACY = "DPBoost (Laplace)", "not private"

@@ -26,10 +26,9 @@ from deniable.papers.leaks import Leak, bounded_noise, clipping_by_data, interva
 from deniable.papers.paper import Context, Measures
 from deniable.papers.rules import EXACT
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 
 @measures("optimal")

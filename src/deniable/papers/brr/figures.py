@@ -207,15 +207,11 @@ _draw_fig5b = lines(
 # ---- similarities
 
 
-def _similar(points: int) -> MatrixLosses:
-    return MatrixLosses(Space.integers(range(1, points + 1)).matrix())
-
-
 def _similarities(settings: list[tuple[int, float]]) -> Rows:
     return [
         {"points": points, "epsilon": epsilon, "mechanism": label, "similarity": 1 - loss}
         for points, epsilon in settings
-        for label, loss in _release_losses(_similar(points), epsilon).items()
+        for label, loss in _release_losses(MatrixLosses(Space.integers(range(1, points + 1)).matrix()), epsilon).items()
     ]
 
 

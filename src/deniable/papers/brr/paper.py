@@ -14,5 +14,5 @@ _PARTS = (theory, theorems, checks, release, runtime, applications)
 PAPER = read_paper(
     "brr",
     tuple(sorted(_FIGURES, key=lambda figure: _ORDER.index(figure.id.removeprefix("fig")))),
-    *(part.MEASURES for part in _PARTS),
+    *(part.measures for part in _PARTS),
 )

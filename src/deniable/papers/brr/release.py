@@ -19,10 +19,9 @@ from deniable.present.maps import map_chart, regions_chart
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["FIGURES", "MEASURES"]
+__all__ = ["FIGURES", "measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 PAPER = "BRR, rule min (paper)"
 

@@ -22,10 +22,9 @@ from deniable.papers.charts import Axes, lines
 from deniable.papers.evidence import Evidence, Sampled
 from deniable.papers.paper import Context, Figure, Measures, Rows, fewest_runs
 
-__all__ = ["FIGURES", "MEASURES"]
+__all__ = ["FIGURES", "measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 Uniform: TypeAlias = Callable[[], float]
 """Numbers from 0 to 1, one at a time."""

@@ -20,10 +20,9 @@ from deniable.papers.leaks import own_window_sizes
 from deniable.papers.paper import Context, Measures
 from deniable.papers.rules import EXACT
 
-__all__ = ["LIMITS", "MANY", "MEASURES", "mean_loss", "mean_ratio"]
+__all__ = ["LIMITS", "MANY", "mean_loss", "mean_ratio", "measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 LIMITS = (0.5, 1.0, 2.0, 4.0)
 """Budgets on which limits are looked at."""

@@ -17,10 +17,9 @@ from deniable.papers.brr import printed
 from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures, shared
 
-__all__ = ["BUDGETS", "MEASURES", "each_loss", "local_ratios", "rules"]
+__all__ = ["BUDGETS", "each_loss", "local_ratios", "measures", "rules"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 BUDGETS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.95, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 """Budgets on which rules for m are compared, for every number of points."""

@@ -14,10 +14,9 @@ from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.kskv.study import load_data
 from deniable.papers.paper import Context, Measures
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 
 @measures("olh-cost")

@@ -21,10 +21,9 @@ from deniable.papers.kskv.study import SERIES, KeyValueData, load_data, run_form
 from deniable.papers.paper import Context, Measures
 from deniable.papers.rules import EXACT
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 _BUDGETS = (0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0)
 

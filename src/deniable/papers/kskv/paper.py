@@ -88,4 +88,4 @@ FIGURES = (
     _figure(8, "mse_mean", _MANY),
 )
 
-PAPER = read_paper("kskv", FIGURES, *(part.MEASURES for part in (claims, cited, statements)))
+PAPER = read_paper("kskv", FIGURES, *(part.measures for part in (claims, cited, statements)))

@@ -21,7 +21,7 @@ from deniable.papers.evidence import Evidence, Missing, Sampled
 from deniable.papers.kskv.study import SERIES, enough
 from deniable.papers.paper import Context, Measures
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
 _SMALL, _LARGE = "mean gain, epsilon up to 2", "mean gain, epsilon from 4 on"
 
@@ -145,13 +145,12 @@ _STATEMENTS: Mapping[str, tuple[str, tuple[str, ...], Mapping[str, Any]]] = {
 }
 """Claims that are read from the figure in their id: one mechanism, the others, and where the statement speaks of."""
 
-MEASURES = Measures(
+measures = Measures(
     {
         id: Comparison(figure := id.partition("-")[0], one, others, _QUANTITIES[figure], **where)
         for id, (one, others, where) in _STATEMENTS.items()
     }
 )
-measures = MEASURES.add
 
 
 @measures("best")

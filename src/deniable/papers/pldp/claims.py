@@ -20,10 +20,9 @@ from deniable.papers.pldp.experiments import BUDGETS, DATA, by_budget, by_budget
 from deniable.papers.pldp.printed import theorem_53
 from deniable.papers.pldp.study import LEVELS
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 
 def _design(k: int, base: str = "sue", level_epsilon: float = 0.3) -> Personal:

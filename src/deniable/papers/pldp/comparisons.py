@@ -29,10 +29,9 @@ from deniable.papers.pldp.experiments import (
 )
 from deniable.papers.pldp.study import Errors
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 
 # ---- figures
@@ -133,7 +132,7 @@ def _rises(error: str) -> Callable[[Context], Evidence]:
     return measure
 
 
-MEASURES |= {"fig3": _rises("mse"), "fig4": _rises("mae")}
+measures |= {"fig3": _rises("mse"), "fig4": _rises("mae")}
 
 
 @measures("ppda")

@@ -151,4 +151,4 @@ FIGURES = (
     _figure(8, "mae", "with ten levels", _ten_levels, TEN_TEXT),
 )
 
-PAPER = read_paper("pldp", FIGURES, *(part.MEASURES for part in (claims, comparisons)))
+PAPER = read_paper("pldp", FIGURES, *(part.measures for part in (claims, comparisons)))

@@ -21,10 +21,9 @@ from deniable.papers.paper import Context, Measures
 from deniable.papers.rules import EXACT
 from deniable.papers.uldp.figures import made
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 _GRID = tuple(product((2, 3, 10, 25, 100, 230, 424), (0.1, 0.5, 1.0, 2.0, 3.0, 5.0), (0.0, 0.3, 0.56, 0.77, 0.95, 1.0)))
 

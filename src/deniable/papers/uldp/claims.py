@@ -11,16 +11,17 @@ import numpy as np
 
 from deniable.audit.exact import audit
 from deniable.core.laws import epsilon_to
+from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.laws import mapped_size
+from deniable.mechanisms.utility.minimax import worst_error
 from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
 from deniable.papers.uldp.figures import BUDGETS, DATA, KNOWN, OURS, PRINTED, PRIVATE, bits, made
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 
 def _errors(chosen: Mapping[str, tuple[str, str]]) -> dict[tuple[str, float], dict[str, float]]:
@@ -232,3 +233,30 @@ def _same_as_uue(_: Context) -> Evidence:
         "null branch: largest difference": apart(("ulh", "null"), ("uue", "null")),
         "null branch, real range (uWheel): largest difference": apart(("uwheel", "null"), ("uue", "null")),
     }
+
+
+# ---- a question of our own: what if the share of harmless answers is another than was expected?
+
+_FEW = {"s=5 d=40": (5, 40, 35 / 40)}
+_BUDGETS = (1.0, 2.0, 4.0)
+
+
+@measures("minimax")
+def minimax(_: Context) -> Evidence:
+    """Largest n MSE over all shares of harmless answers, over the least that any mechanism can have."""
+    found: dict[str, float] = {}
+    settings = _FEW | {name: (s, d, theta) for name, (_, s, d, theta) in DATA.items()}
+    for name, (s, d, theta) in settings.items():
+        for epsilon in _BUDGETS:
+            at = f"{name} epsilon={epsilon:g}"
+            where: dict[str, Any] = {"k": d, "epsilon": epsilon, "sensitive": s}
+            usual = worst_error(mechanism("uss", theta=theta, **where))
+            single = mechanism("uss", theta="minimax", **where)
+            mixed: Any = mechanism("ussmix", theta="minimax", **where)
+            least = least_mse_sum(s, d - s, mixed.theta, *epsilon_to(epsilon))
+            found[f"{at}, largest error of uSS"] = usual
+            found[f"{at}, least possible largest error"] = least
+            over = {"uSS": usual, "uSS for the least favourable share": worst_error(single)}
+            over["the mixture for the least favourable share"] = worst_error(mixed)
+            found |= {f"{at}, largest error of {of} over the least possible one": x / least for of, x in over.items()}
+    return found

@@ -15,10 +15,9 @@ from deniable.papers.rules import ALPHA
 from deniable.papers.uldp.figures import DATA, PRINTED, made, theta_error
 from deniable.papers.uldp.simulated import APART, KNOWN_THETA
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 TABLE2 = {
     "uSS": {"Foursquare": 0.0123, "Census": 0.004, "Drug": 0.0151, "Normal": 0.0245},

@@ -15,10 +15,9 @@ from deniable.papers.paper import Context, Measures
 from deniable.papers.uldp.checks import VALID, small
 from deniable.papers.uldp.figures import DATA, KNOWN, PRINTED, made
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 _PURE = ("uss", "uue", "ulh")
 

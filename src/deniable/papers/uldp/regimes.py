@@ -13,10 +13,9 @@ from deniable.papers.uldp.collected import TABLE2
 from deniable.papers.uldp.figures import BUDGETS, DATA, KNOWN, PRINTED, made, theta_error
 from deniable.papers.uldp.simulated import people
 
-__all__ = ["MEASURES"]
+__all__ = ["measures"]
 
-MEASURES = Measures()
-measures = MEASURES.add
+measures = Measures()
 
 _MANY = ("Census", "Normal")
 """Data with many sensitive items."""

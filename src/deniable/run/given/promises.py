@@ -203,9 +203,4 @@ def _of_csv(text: str) -> Promise:
             require(front == labels, "labels in front of the rows", front, need)
     require(bool(rows), "budgets", InWords("no line of numbers"), "a square of numbers", SHAPE)
     require(len(rows) <= _PAIRS, "k", len(rows), f"at most {_PAIRS:,} where budgets are said pair by pair")
-    return promise(budgets=[[_cell(cell) for cell in row] for row in rows], labels=labels)
-
-
-def _cell(cell: str) -> float | str:
-    """A number, or the text as it is, for `promise` to read or to refuse with its place."""
-    return float(cell) if is_float(cell) else cell
+    return promise(budgets=[[float(cell) if is_float(cell) else cell for cell in row] for row in rows], labels=labels)

@@ -111,7 +111,7 @@ def _of_one(each: Any, epsilons: Sequence[float]) -> list[Cell]:
     elif isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], Mapping):
         name, options = read_named(str(each[0]))
         options |= each[1]
-        label = label or _label(name, options)
+        label = label or (f"{name}:{','.join(f'{key}={value}' for key, value in options.items())}" if options else name)
     elif hasattr(each, "epsilon") and hasattr(each, "domain"):
         return [Cell(label or each.name, each.epsilon, each.name, {}, each)]
     elif callable(each):
@@ -134,10 +134,6 @@ def _of_one(each: Any, epsilons: Sequence[float]) -> list[Cell]:
 def _some(epsilons: Sequence[float]) -> None:
     hint = "For example epsilons=[0.5, 1, 2, 4]; only mechanisms that are made already have one of their own."
     require(len(epsilons) > 0, "epsilons", list(epsilons), "at least one number > 0", hint)
-
-
-def _label(name: str, options: Mapping[str, Any]) -> str:
-    return f"{name}:{','.join(f'{key}={value}' for key, value in options.items())}" if options else name
 
 
 def question_for(cells: Sequence[Cell]) -> Question:

@@ -71,10 +71,6 @@ async def windows_of(collector: Collector, known: Known) -> list[Window]:
     return await asyncio.to_thread(lambda: windows(collector.store, known.row, known.intake, collector.believed()))
 
 
-def _may(request: Request, role: Role) -> bool:
-    return KEY_ROLES[request.state.key.role].includes(role)
-
-
 @ROWS.page("/", "The dashboard: all tasks.")
 async def dashboard(collector: Collector, request: Request) -> Response:
     """All tasks, with their counts."""
@@ -112,7 +108,7 @@ async def task(collector: Collector, request: Request) -> Response:
         "last": own.closes - timedelta(1),
         "task": own,
         "state": known.row.state,
-        "admin": _may(request, Role.ADMINISTRATOR),
+        "admin": KEY_ROLES[request.state.key.role].includes(Role.ADMINISTRATOR),
         "t": t.html,
         "level": t.language.share(95),
         "target": target,

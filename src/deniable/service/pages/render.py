@@ -111,7 +111,7 @@ def drawn_page(text: bytes, small: bool, frames: Sequence[str] = ()) -> Response
 def refused(status: int, title: str, text: str, tag: str = "en") -> Response:
     """A page that says why there is none, in the language of a tag."""
     shown = language(tag)
-    return page("refused.html", status, title=title, text=text, tag=shown.tag, direction=shown.direction)
+    return page("refused.html", status, title=title, text=text, lang=shown.tag, dir=shown.direction)
 
 
 def takes_gzip(request: Request) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import timedelta
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -152,8 +152,8 @@ def _drawn(task: Task, how: _How, small: bool) -> bytes:
         "t": t.html,
         "bdi": bdi,
         "tag": tag,
-        "ui": t.language.tag,
-        "direction": t.language.direction,
+        "lang": t.language.tag,
+        "dir": t.language.direction,
         "own_direction": direction_of(tag),
         "number": t.language.number,
         "share": lambda n: t("start.promise.nearly") if n >= 100 else t.language.share(n),
@@ -164,12 +164,15 @@ def _drawn(task: Task, how: _How, small: bool) -> bytes:
         "groups": groups(task, tag),
         "total": len({one.name for q in questions for one in q.parts or (q,)}),
         "minutes": ceil((40 + 15 * most) / 60),
-        "languages": [(each, language(each).name if each in LANGUAGES else each) for each in _offered(task)],
+        "languages": [
+            (each, language(each).name if each in LANGUAGES else each)
+            for each in (task.language or "en", *task.translations)
+        ],
         "said": t.page((*SAID, *(["kiosk.idle"] if how.kiosk else []), *(["question.progress"] if most > 1 else []))),
         "how": how,
         "opens": task.opens,
         "ended": task.closes - timedelta(1),
-        "windows": [_day(task, i) for i in range(task.count + 1)],
+        "windows": [task.opens + timedelta(task.days * i) for i in range(task.count + 1)],
     }
     found = bytes(page("survey.html", **parts).body)
     return gzip.compress(found, 6, mtime=0) if small else found
@@ -178,14 +181,6 @@ def _drawn(task: Task, how: _How, small: bool) -> bytes:
 def preview_page(task: Task, tag: str, look: str) -> bytes:
     """The page of a task that is not there yet, for its author: nothing of it sends, and its script opens nothing."""
     return _drawn(task, _How(tag, "", kiosk=False, embed=False, preview=look), small=False)
-
-
-def _offered(task: Task) -> list[str]:
-    return [task.language or "en", *task.translations]
-
-
-def _day(task: Task, window: int) -> date:
-    return task.opens + timedelta(task.days * window)
 
 
 def _state(collector: Collector, known: Known) -> str:

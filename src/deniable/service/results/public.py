@@ -94,7 +94,8 @@ def _drawn(known: Known, found: Sequence[Window], tag: str, small: bool, day: An
     url = f"{site}/r/{task.id}"
     parts: dict[str, Any] = {
         "t": t.html,
-        "language": t.language,
+        "lang": t.language.tag,
+        "dir": t.language.direction,
         "languages": [(each.tag, each.name) for each in LANGUAGES.values()],
         "title": wording.subject,
         "wording": wording,

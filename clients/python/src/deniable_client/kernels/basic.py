@@ -11,6 +11,7 @@ from typing import ClassVar
 from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import (
     EPSILON_MAX,
+    WORD,
     WORD_BITS,
     check_epsilon,
     exp_bounds,
@@ -34,7 +35,6 @@ from deniable_client.words import Words, below, happens, subset
 
 __all__ = ["EPSILON_MIN", "Laplace", "Mixture", "Response", "Subset", "Unary", "Whole", "grid_for"]
 
-_WORD = 1 << WORD_BITS
 GRID_MAX = 16
 EPSILON_MIN = 200 / (1 << 31)
 """Below it the noise of 32-bit numbers would not hold 100 standard scales even without a grid."""
@@ -66,7 +66,7 @@ class Response(Base):
 
     def odds(self, x: int) -> list[int]:
         """Whole numbers in proportion to the chances of all reports of a value."""
-        own, other = self.keep * (self.k - 1), _WORD - self.keep
+        own, other = self.keep * (self.k - 1), WORD - self.keep
         return [own if y == x else other for y in range(self.k)]
 
     @property
@@ -159,7 +159,7 @@ class Unary(Base):
 
     @property
     def share(self) -> Fraction:
-        return Fraction(self.flip, _WORD)
+        return Fraction(self.flip, WORD)
 
     @property
     def law(self) -> Bits:
@@ -222,7 +222,7 @@ class Mixture(Mixed):
     kind: ClassVar[str] = "mixture"
 
     def __post_init__(self) -> None:
-        ok = isinstance(self.coin, int) and 0 <= self.coin < _WORD
+        ok = isinstance(self.coin, int) and 0 <= self.coin < WORD
         require(ok, "coin", self.coin, f"an integer from 0 to 2**{WORD_BITS} - 1")
         check_plain("part of a mixture", self.first, self.second)
         for name in ("k", "width"):
@@ -250,7 +250,7 @@ def digit_thresholds(epsilon_top: int, epsilon_bottom: int, grid: int) -> tuple[
     """Thresholds of the remainder's digits: nearest to 2**64/(1 + e^(epsilon 2^i/(2S)))."""
     epsilon = epsilon_top / epsilon_bottom
     lows = (exp_bounds(epsilon * 2.0 ** (i - grid - 1))[0] for i in range(grid))
-    return tuple(round(_WORD / (1 + low)) for low in lows)
+    return tuple(round(WORD / (1 + low)) for low in lows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,7 @@ class Laplace(Base):
         """The least `again` whose square root bound stays within e^epsilon: two coordinates change at most."""
         check_epsilon(epsilon, sampling=True)
         top, bottom = exp_bounds(epsilon)[0].as_integer_ratio()
-        again = isqrt(-(-(_WORD**2) * bottom // top) - 1) + 1
+        again = isqrt(-(-(WORD**2) * bottom // top) - 1) + 1
         bits = grid_for(epsilon) if grid is None else grid
         return cls(k, again, bits, (1 << 31) - 1 if reach is None else reach, *float(epsilon).as_integer_ratio())
 
@@ -307,8 +307,8 @@ class Laplace(Base):
         Outside (0, S) a step of S changes a probability by exactly 2**64/again. Inside, j against S - j: above the
         lowest 1 of j their digits are opposite, so the worst is j = 1, with all higher digits against it.
         """
-        inside = prod((Fraction(_WORD - t, t) for t in self.digits[1:]), start=Fraction(1))
-        return max(Fraction(_WORD, self.again), inside)
+        inside = prod((Fraction(WORD - t, t) for t in self.digits[1:]), start=Fraction(1))
+        return max(Fraction(WORD, self.again), inside)
 
     @property
     def width(self) -> int:
@@ -318,7 +318,7 @@ class Laplace(Base):
     @property
     def words(self) -> int:
         """See `Kernel.words`: a sign, the digits, and coins until the first tail, which may be far away."""
-        return self.k * (self.grid + 2 + -(-_WORD // (_WORD - self.again)))
+        return self.k * (self.grid + 2 + -(-WORD // (WORD - self.again)))
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
@@ -339,7 +339,7 @@ class Laplace(Base):
 
     def _noise(self, words: Words) -> int:
         while True:
-            negative = happens(_WORD // 2, words)
+            negative = happens(WORD // 2, words)
             size = sum(1 << i for i, t in enumerate(self.digits) if happens(t, words))
             while happens(self.again, words):
                 size += 1 << self.grid

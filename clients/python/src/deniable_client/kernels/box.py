@@ -9,7 +9,7 @@ from math import comb, prod
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD, WORD_BITS
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value, check_whole, favoured
 from deniable_client.packing import bits_width, pack_bits
@@ -261,6 +261,4 @@ def _check_ticks(options: int, ticks: int, marks: int, size: int) -> None:
     require(marks in (ticks, options), "marks", marks, f"{ticks}, as many as may be ticked, or all {options} options")
     check_whole("size", size, 1, 1 if marks == options else options)
     total = sum(ways(options + marks, marks, size))
-    require(
-        total <= 1 << WORD_BITS, "size", size, f"such that there are at most 2**{WORD_BITS} sets of so many outputs"
-    )
+    require(total <= WORD, "size", size, f"such that there are at most 2**{WORD_BITS} sets of so many outputs")

@@ -16,13 +16,12 @@ from operator import le, mul
 from typing import Any, ClassVar, NamedTuple
 
 from deniable_client.errors import PrivacyError, require
-from deniable_client.exact import EPSILON_MAX, EPSILON_MIN, WORD_BITS, exp_bounds
+from deniable_client.exact import EPSILON_MAX, EPSILON_MIN, WORD, WORD_BITS, exp_bounds
 from deniable_client.kernels.contract import Disclosing, Work
 from deniable_client.kernels.table import ENTRIES_MAX, Rows, Written, check_sizes
 
 __all__ = ["COMPARED", "Channel"]
 
-_WORD = 1 << WORD_BITS
 _SHIFT = 256
 """Bounds of e^budget are whole numbers of 2**-256: all binary digits that they have."""
 COMPARED = 1 << 23
@@ -67,7 +66,7 @@ class Channel(Written, Disclosing):
         for x, row in enumerate(self.weights):
             if set(map(type, row)) != {int} or min(row) < 0:
                 require(False, f"weights[{x}]", row, "integers >= 0")
-            if sum(row) != _WORD:
+            if sum(row) != WORD:
                 require(False, f"weights[{x}]", sum(row), f"integers whose sum is 2**{WORD_BITS}")
 
     @property
@@ -172,7 +171,7 @@ class Channel(Written, Disclosing):
 
     @property
     def disclosed(self) -> Fraction:
-        return Fraction(max(self._told), _WORD)
+        return Fraction(max(self._told), WORD)
 
 
 def _endless(budget: float) -> bool:

@@ -9,7 +9,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, check_epsilon, keep_threshold, two_level_lift, two_level_ratio
+from deniable_client.exact import WORD, WORD_BITS, check_epsilon, keep_threshold, two_level_lift, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.laws import Law
 from deniable_client.packing import pack_int, uint_width
@@ -36,8 +36,6 @@ __all__ = [
     "other_than",
     "promised_ratio",
 ]
-
-_WORD = 1 << WORD_BITS
 
 
 class Kernel(Protocol):
@@ -232,7 +230,7 @@ class Base(ABC):
     @property
     def blind_peak(self) -> Fraction:
         """The largest quotient of a report's likelihoods given some value, and for a blind report."""
-        keep, share = Fraction(self.keep, _WORD), self.share
+        keep, share = Fraction(self.keep, WORD), self.share
         return max(keep / share, (1 - keep) / (1 - share))
 
     @property
@@ -264,7 +262,7 @@ class Numbered(Base):
 def favoured(kernel: Base) -> int:
     """`Base.least` where blind reports support equally many values each, up to rounding."""
     values = kernel.k * kernel.share
-    return floor(values) if Fraction(kernel.keep, _WORD) >= kernel.share else kernel.k - ceil(values)
+    return floor(values) if Fraction(kernel.keep, WORD) >= kernel.share else kernel.k - ceil(values)
 
 
 def check_whole(name: str, value: int, least: int, most: int, hint: str = "") -> None:
@@ -285,12 +283,12 @@ def check_value(x: int, k: int) -> None:
 
 def check_threshold(name: str, t: int) -> None:
     """Refuse a threshold that never or always decides."""
-    require(isinstance(t, int) and 0 < t < 1 << WORD_BITS, name, t, f"an integer between 0 and 2**{WORD_BITS}")
+    require(isinstance(t, int) and 0 < t < WORD, name, t, f"an integer between 0 and 2**{WORD_BITS}")
 
 
 def check_coin(coin: int) -> None:
     """Refuse a dealt seed that is no integer of 64 bits."""
-    ok = isinstance(coin, int) and not isinstance(coin, bool) and 0 <= coin < 1 << WORD_BITS
+    ok = isinstance(coin, int) and not isinstance(coin, bool) and 0 <= coin < WORD
     require(ok, "coin", coin, f"an integer from 0 to 2**{WORD_BITS} - 1", "It is the seed that the collector dealt.")
 
 

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable_client.errors import ParameterError, require, show
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD, WORD_BITS
 from deniable_client.kernels.contract import AnyKernel, Disclosing, check_value, check_whole, promised_ratio
 from deniable_client.words import Words, by_shares
 
@@ -78,9 +78,9 @@ class Dealt(Deal, Disclosing):
         require(not nested, "parts", len(nested), "kernels that are not dealt themselves", "Deal all parts at once.")
         require(len(self.shares) == len(self.parts), "shares", self.shares, f"one for each of {len(self.parts)} parts")
         for share in self.shares:
-            check_whole("share", share, 1, 1 << WORD_BITS)
+            check_whole("share", share, 1, WORD)
         total = sum(self.shares)
-        require(total <= 1 << WORD_BITS, "sum of shares", total, f"at most 2**{WORD_BITS}")
+        require(total <= WORD, "sum of shares", total, f"at most 2**{WORD_BITS}")
 
     @property
     def k(self) -> int:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from deniable_client.domains import Domain
 from deniable_client.errors import ParameterError, PrivacyError, require, show
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_lift
+from deniable_client.exact import WORD, WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_lift
 from deniable_client.kernels.basic import Response, Subset
 from deniable_client.kernels.contract import (
     Base,
@@ -31,7 +31,6 @@ from deniable_client.words import Words, below, happens, subset
 
 __all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "Signed", "SignedSubset", "SignedUnary"]
 
-_WORD = 1 << WORD_BITS
 GRID = 1 << 32
 """Values lie on this many equal steps of their range, so that rounding one to an end compares integers."""
 
@@ -76,7 +75,7 @@ class SignedUnary(Signed):
         check_k(self.keys)
         for name in ("own", "flip", "other"):
             check_threshold(name, getattr(self, name))
-        require(self.own + self.flip < _WORD, "own + flip", self.own + self.flip, f"below 2**{WORD_BITS}")
+        require(self.own + self.flip < WORD, "own + flip", self.own + self.flip, f"below 2**{WORD_BITS}")
 
     @classmethod
     def calibrate(
@@ -86,8 +85,8 @@ class SignedUnary(Signed):
         low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
         for less in range(WORD_BITS, 4, -1):
             near = 1 + (low - 1) * (1 - Fraction(1, 1 << less))
-            own, flip, other = (round(p * _WORD) for p in shape(near))
-            if min(own, flip, other) > 0 and own + flip < _WORD:
+            own, flip, other = (round(p * WORD) for p in shape(near))
+            if min(own, flip, other) > 0 and own + flip < WORD:
                 made = cls(keys, own, flip, other)
                 if made.ratio <= low:
                     return made
@@ -96,7 +95,7 @@ class SignedUnary(Signed):
     @property
     def chances(self) -> tuple[Fraction, Fraction, Fraction]:
         """(s, r, a), exactly."""
-        return Fraction(self.own, _WORD), Fraction(self.flip, _WORD), Fraction(self.other, _WORD)
+        return Fraction(self.own, WORD), Fraction(self.flip, WORD), Fraction(self.other, WORD)
 
     @property
     def ratio(self) -> Fraction:
@@ -245,7 +244,7 @@ class OneKey(Signed):
     @property
     def chances(self) -> tuple[Fraction, Fraction, Fraction]:
         """(s, r, a) of the key that is asked for, exactly."""
-        p, turn = Fraction(self.keep, _WORD), Fraction(self.flip, _WORD)
+        p, turn = Fraction(self.keep, WORD), Fraction(self.flip, WORD)
         return p * (1 - turn), p * turn, 1 - p
 
     @property
@@ -308,7 +307,7 @@ class Grouped(Deal):
     @property
     def shares(self) -> tuple[int, int]:
         """See `Deal.shares`: in 2**-64."""
-        return _WORD - self.coin, self.coin
+        return WORD - self.coin, self.coin
 
     @property
     def k(self) -> int:

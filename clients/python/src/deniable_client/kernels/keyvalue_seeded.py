@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from deniable_client.errors import PrivacyError, require
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
+from deniable_client.exact import WORD, WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.hashing import RANGE_MAX, bucket, hash32, permute
 from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value, check_whole
 from deniable_client.kernels.keyvalue import GRID, OneKey, Signed, SignedSubset
@@ -18,8 +18,6 @@ from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
 __all__ = ["SignedHashing", "SignedInterval", "ToldKey", "sign_of"]
-
-_WORD = 1 << WORD_BITS
 
 
 def sign_of(seed: int, key: int) -> int:
@@ -80,7 +78,7 @@ class SignedHashing(Signed):
         check_whole("g", self.g, 2, RANGE_MAX // 2)
         for name in ("own", "flip"):
             check_threshold(name, getattr(self, name))
-        require(self.own + self.flip < _WORD, "own + flip", self.own + self.flip, f"below 2**{WORD_BITS}")
+        require(self.own + self.flip < WORD, "own + flip", self.own + self.flip, f"below 2**{WORD_BITS}")
 
     @classmethod
     def calibrate(cls, epsilon: float, keys: int, g: int, turned: Fraction) -> SignedHashing:
@@ -90,9 +88,9 @@ class SignedHashing(Signed):
         require(1 <= turned <= low, "turned", turned, "from 1 to e^epsilon")
         for less in range(WORD_BITS, 4, -1):
             near = 1 + (low - 1) * (1 - Fraction(1, 1 << less))
-            unit = _WORD / (near + min(turned, near) + 2 * g - 2)
+            unit = WORD / (near + min(turned, near) + 2 * g - 2)
             own, flip = round(near * unit), round(min(turned, near) * unit)
-            if min(own, flip) > 0 and own + flip < _WORD:
+            if min(own, flip) > 0 and own + flip < WORD:
                 made = cls(keys, g, own, flip)
                 if made.ratio <= low:
                     return made
@@ -101,7 +99,7 @@ class SignedHashing(Signed):
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """Of the own value and of the one with the other sign, exactly."""
-        return Fraction(self.own, _WORD), Fraction(self.flip, _WORD)
+        return Fraction(self.own, WORD), Fraction(self.flip, WORD)
 
     @property
     def ratio(self) -> Fraction:

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from typing import ClassVar
 
 from deniable_client.errors import ParameterError, require
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD, WORD_BITS
 from deniable_client.kernels.contract import check_k, check_seed_words, check_value
 from deniable_client.kernels.table import ENTRIES_MAX
 from deniable_client.packing import pack_int, uint_width
@@ -25,7 +25,6 @@ VALUE_MAX = 1 << 40
 OWN_MAX = 8
 """Most outputs of a row that have a weight of their own."""
 
-_WORD = 1 << WORD_BITS
 Rows = tuple[tuple[int, ...], ...]
 
 
@@ -61,7 +60,7 @@ class Lattice:
         require(self.places[-1] == self.k - 1, "places", self.places[-1], f"numbers from 0 to k - 1 = {self.k - 1}")
         for j, (low, high) in enumerate(zip(self.least, self.most, strict=True)):
             hint = "An output that never comes would rule numbers out."
-            ok = type(low) is int is type(high) and 0 < low <= high <= _WORD
+            ok = type(low) is int is type(high) and 0 < low <= high <= WORD
             require(ok, f"least[{j}] and most[{j}]", (low, high), "integers from 1 to 2**64, the lower one first", hint)
         for i, row in enumerate(self.rows):
             self._check_row(i, row)
@@ -92,7 +91,7 @@ class Lattice:
     def _check_means(self) -> None:
         """`ParameterError` unless every row is a distribution and its mean is on the line through the ends."""
         sums = list(self.sums(1))
-        wrong = next((i for i, total in enumerate(sums) if total != _WORD), None)
+        wrong = next((i for i, total in enumerate(sums) if total != WORD), None)
         if wrong is not None:
             raise ParameterError(f"rows[{wrong}] must have weights whose sum is 2**{WORD_BITS}, got {sums[wrong]}.")
         means = list(self.sums(2))

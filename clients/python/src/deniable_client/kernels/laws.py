@@ -13,11 +13,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from deniable_client.exact import WORD_BITS, log_upper
+from deniable_client.exact import WORD, log_upper
 
 __all__ = ["Bits", "Hiding", "Law", "OneOf", "add_up", "largest"]
 
-_WORD = 1 << WORD_BITS
 _upper = lru_cache(maxsize=4096)(log_upper)
 """Levels are compared again and again, and each certified logarithm takes a tenth of a millisecond."""
 
@@ -85,7 +84,7 @@ class OneOf(Law):
     @classmethod
     def of(cls, size: int, keep: int, favoured: int = 1) -> OneOf:
         """One of the `favoured` own answers with chance keep/2**64."""
-        return cls(size, Fraction(keep, _WORD * favoured), Fraction(_WORD - keep, _WORD * (size - favoured)))
+        return cls(size, Fraction(keep, WORD * favoured), Fraction(WORD - keep, WORD * (size - favoured)))
 
     @property
     def blind(self) -> OneOf:
@@ -128,7 +127,7 @@ class Hiding:
 
 def _bit(a: int, b: int) -> float:
     """Largest log-ratio of a bit that is 1 with chance a/2**64 and one with b/2**64."""
-    return largest((a, _WORD - a), (b, _WORD - b))
+    return largest((a, WORD - a), (b, WORD - b))
 
 
 def _log(ratio: Fraction) -> float:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_threshold, two_level_ratio
+from deniable_client.exact import WORD, check_epsilon, exp_bounds, keep_threshold, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.kernels.basic import Response, Whole
 from deniable_client.kernels.contract import check_k, check_threshold, check_value, check_whole
@@ -245,7 +245,7 @@ class Leaning:
     def __post_init__(self) -> None:
         check_k(self.k)
         check_threshold("base", self.base)
-        room = ((1 << WORD_BITS) - 1 - self.base) // (self.k - 1)
+        room = (WORD - 1 - self.base) // (self.k - 1)
         hint = "The bit of the last value must be able to come out either way."
         check_whole("slope", self.slope, 1, room, hint)
 
@@ -254,15 +254,14 @@ class Leaning:
         """The steepest integers within e^epsilon, as good as symmetric: 1 is least likely for 0, 0 for k-1."""
         check_k(k)
         top, bottom = exp_bounds(check_epsilon(epsilon, sampling=True))[0].as_integer_ratio()
-        word = 1 << WORD_BITS
-        base = -(-word * bottom // (top + bottom))
-        return cls(k, base, (word - 2 * base) // (k - 1))
+        base = -(-WORD * bottom // (top + bottom))
+        return cls(k, base, (WORD - 2 * base) // (k - 1))
 
     @property
     def ratio(self) -> Fraction:
         """See `Kernel.ratio`. Probabilities rise with the value, so the first and the last one are farthest apart."""
-        word, last = 1 << WORD_BITS, self.base + (self.k - 1) * self.slope
-        return max(Fraction(last, self.base), Fraction(word - self.base, word - last))
+        last = self.base + (self.k - 1) * self.slope
+        return max(Fraction(last, self.base), Fraction(WORD - self.base, WORD - last))
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)

@@ -13,7 +13,7 @@ from itertools import permutations
 from typing import Any, ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import WORD_BITS, exp_bounds, log_upper
+from deniable_client.exact import WORD, exp_bounds, log_upper
 from deniable_client.kernels.contract import (
     Disclosing,
     Kernel,
@@ -31,8 +31,6 @@ from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens
 
 __all__ = ["Bit", "Personal", "disclosure", "other_value", "same_value"]
-
-_WORD = 1 << WORD_BITS
 
 
 # ---- data kernels: bases, or utility kernels on them
@@ -104,8 +102,8 @@ class Bit:
         require(ok, "places", places, "at least two numbers from -1 to 1")
         low = exp_bounds(epsilon)[0]
         steep = (low - 1) / (low + 1) / 2
-        half = _WORD // 2
-        return cls(tuple(half + int(place * steep * _WORD) for place in places))
+        half = WORD // 2
+        return cls(tuple(half + int(place * steep * WORD) for place in places))
 
     @property
     def k(self) -> int:
@@ -114,11 +112,11 @@ class Bit:
     @property
     def ratio(self) -> Fraction:
         low, high = min(self.chances), max(self.chances)
-        return max(Fraction(high, low), Fraction(_WORD - low, _WORD - high))
+        return max(Fraction(high, low), Fraction(WORD - low, WORD - high))
 
     def odds(self, x: int) -> list[int]:
         """See `Response.odds`: of a bit that is 0, and that is 1."""
-        return [_WORD - self.chances[x], self.chances[x]]
+        return [WORD - self.chances[x], self.chances[x]]
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import ClassVar
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
+from deniable_client.exact import WORD, WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels.contract import check_k, check_seed_words, check_value
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words
@@ -20,7 +20,6 @@ __all__ = ["ENTRIES_MAX", "Rows", "Table", "Written", "check_sizes"]
 ENTRIES_MAX = 1 << 18
 """Values times outputs of the largest table: every design carries all of them, in about 20 digits each."""
 
-_WORD = 1 << WORD_BITS
 _FLOAT_ERROR = 1e-9
 """Floats that are within e^epsilon up to this share are taken as meant to be; more is a breach."""
 
@@ -80,7 +79,7 @@ class Table(Written):
             if set(map(type, row)) != {int} or min(row) < 1:
                 hint = "An output that never comes would rule values out."
                 require(False, f"weights[{x}]", row, "integers >= 1", hint)
-            if sum(row) != _WORD:
+            if sum(row) != WORD:
                 require(False, f"weights[{x}]", sum(row), f"integers whose sum is 2**{WORD_BITS}")
 
     @classmethod
@@ -97,7 +96,7 @@ class Table(Written):
         _check_ideal(ideal, low, epsilon)
         exact = [_weights(row) for row in ideal]
         floors = [-(-min(column) // _UNIT) for column in zip(*exact, strict=True)]
-        tops = [min(_WORD - 1, a * low.numerator // low.denominator) for a in floors]
+        tops = [min(WORD - 1, a * low.numerator // low.denominator) for a in floors]
         return cls(tuple(_fit(row, floors, tops) for row in exact))
 
     @property
@@ -158,14 +157,14 @@ def _weights(row: list[float]) -> list[int]:
     """Probabilities as they are, divided by their exact sum, in units of 2**-64 / `_UNIT`."""
     parts = [int(math.ldexp(p, 150)) for p in row]
     total = sum(parts)
-    return [max(1, part * _WORD * _UNIT // total) for part in parts]
+    return [max(1, part * WORD * _UNIT // total) for part in parts]
 
 
 def _fit(row: list[int], floors: list[int], tops: list[int]) -> tuple[int, ...]:
     """A row of fine weights as whole numbers between the columns' bounds whose sum is 2**64."""
     bounds = list(zip(floors, tops, strict=True))
     weights = [min(max((w + _UNIT // 2) // _UNIT, a), b) for w, (a, b) in zip(row, bounds, strict=True)]
-    missing = _WORD - sum(weights)
+    missing = WORD - sum(weights)
     if missing > 0:
         room = [min(b - w, w) for w, (_, b) in zip(weights, bounds, strict=True)]
     else:

@@ -16,7 +16,7 @@ from itertools import groupby, pairwise
 from typing import Any, ClassVar, TypeGuard
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, flip_threshold
+from deniable_client.exact import WORD, WORD_BITS, check_epsilon, exp_bounds, flip_threshold
 from deniable_client.kernels.contract import (
     AnyKernel,
     Base,
@@ -44,8 +44,6 @@ __all__ = [
     "has_blind",
     "most_disclosure",
 ]
-
-_WORD = 1 << WORD_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +73,16 @@ class Utility(Disclosing):
         s = self.s
         kernels = len(self.base) == (s >= 2) and all(kernel.k == s for kernel in self.base)
         require(kernels, "base", self.base, f"one kernel on {s} values" if s >= 2 else "empty for fewer than 2 values")
-        full = s == 0 and self.plain == _WORD
-        require(full or (0 <= self.plain < _WORD and s > 0), "plain", self.plain, f"from 0 to 2**{WORD_BITS} - 1")
-        require(0 <= self.attach < _WORD and (s > 0 or not self.attach), "attach", self.attach, "a threshold")
+        full = s == 0 and self.plain == WORD
+        require(full or (0 <= self.plain < WORD and s > 0), "plain", self.plain, f"from 0 to 2**{WORD_BITS} - 1")
+        require(0 <= self.attach < WORD and (s > 0 or not self.attach), "attach", self.attach, "a threshold")
         require(self.blind in (0, 1), "blind", self.blind, "0 or 1")
 
     @classmethod
     def null(cls, epsilon: float, k: int, sensitive: tuple[int, ...], base: tuple[Kernel, ...]) -> Utility:
         """Null branch: the most disclosure within e^epsilon, blind reports otherwise, nothing beside them."""
         peak = base_half(base[0]).blind_peak if base else Fraction(1)
-        plain = _WORD if not sensitive else most_disclosure(epsilon, peak)
+        plain = WORD if not sensitive else most_disclosure(epsilon, peak)
         return cls(k, sensitive, base, plain, 0, 1)
 
     @classmethod
@@ -105,8 +103,8 @@ class Utility(Disclosing):
         if not base:
             return cls.null(epsilon, k, sensitive, base)
         most = most_disclosure(epsilon, mapped_peak(base[0]))
-        plain = min(most, int((1 - share) * _WORD))
-        attach = _WORD - -(-(_WORD - most) * _WORD // (_WORD - plain))
+        plain = min(most, int((1 - share) * WORD))
+        attach = WORD - -(-(WORD - most) * WORD // (WORD - plain))
         return cls(k, sensitive, base, plain, attach, 0)
 
     @property
@@ -117,7 +115,7 @@ class Utility(Disclosing):
     @property
     def kept(self) -> Fraction:
         """Chance that a harmless value is not disclosed."""
-        return Fraction((_WORD - self.plain) * (_WORD - self.attach), _WORD * _WORD)
+        return Fraction((WORD - self.plain) * (WORD - self.attach), WORD * WORD)
 
     @property
     def protected(self) -> tuple[int, ...]:
@@ -161,7 +159,7 @@ class Utility(Disclosing):
     @property
     def law(self) -> Hiding:
         """See `Base.law`: only where there is a base, of which it is known too."""
-        return Hiding(base_half(self.inner).law, Fraction(self.plain, _WORD))  # type: ignore[arg-type]
+        return Hiding(base_half(self.inner).law, Fraction(self.plain, WORD))  # type: ignore[arg-type]
 
     @property
     def head(self) -> int:
@@ -198,7 +196,7 @@ class UtilityMixture(Mixed, Disclosing):
     kind: ClassVar[str] = "mixture"
 
     def __post_init__(self) -> None:
-        check_whole("coin", self.coin, 0, _WORD - 1)
+        check_whole("coin", self.coin, 0, WORD - 1)
         both = isinstance(self.first, Utility) and isinstance(self.second, Utility)
         require(both, "kernels of a mixture", (self.first, self.second), "both utility kernels, or neither")
         for name in ("k", "width", "head", "sensitive"):
@@ -211,7 +209,7 @@ class UtilityMixture(Mixed, Disclosing):
 
     @property
     def disclosed(self) -> Fraction:
-        more = Fraction(self.coin, _WORD)
+        more = Fraction(self.coin, WORD)
         return (1 - more) * self.first.disclosed + more * self.second.disclosed
 
     @property
@@ -224,7 +222,7 @@ def most_disclosure(epsilon: float, peak: Fraction) -> int:
     """Largest threshold T with peak/(1 - T/2**64) <= e^epsilon, at least 0."""
     low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
     top, bottom = (peak / low).as_integer_ratio()
-    return max(0, _WORD - -(-_WORD * top // bottom))
+    return max(0, WORD - -(-WORD * top // bottom))
 
 
 def place(ranges: Sequence[int], x: int) -> tuple[bool, int]:
@@ -308,7 +306,7 @@ class UtilityBudgets(Disclosing):
         for flip in self.flips:
             check_threshold("flips", flip)
             require(flip < self.keep, "flips", flip, "less than keep")
-        ok = isinstance(self.plain, int) and 0 <= self.plain < _WORD
+        ok = isinstance(self.plain, int) and 0 <= self.plain < WORD
         require(ok, "plain", self.plain, f"from 0 to 2**{WORD_BITS} - 1")
 
     @classmethod
@@ -318,11 +316,11 @@ class UtilityBudgets(Disclosing):
         `flip` is for the values of the smallest budget (at least what that budget needs is taken): the noisier their
         bits are, the less noise the bits of the others need.
         """
-        keep = _WORD // 2
+        keep = WORD // 2
         found: dict[float, int] = {}
         for epsilon in sorted(set(epsilons)):
             own = flip_threshold(epsilon, keep)
-            needs = [_least(_WORD - found[e], exp_bounds(e)[0]) for e in found]
+            needs = [_least(WORD - found[e], exp_bounds(e)[0]) for e in found]
             found[epsilon] = max(own, *needs) if needs else max(own, flip)
         flips = tuple(found[epsilon] for epsilon in epsilons)
         plain = min(most_disclosure(epsilon, Fraction(keep, found[epsilon])) for epsilon in found)
@@ -339,7 +337,7 @@ class UtilityBudgets(Disclosing):
 
     @property
     def disclosed(self) -> Fraction:
-        return Fraction(self.plain, _WORD)
+        return Fraction(self.plain, WORD)
 
     @property
     def hidden_ratio(self) -> Fraction:
@@ -356,7 +354,7 @@ class UtilityBudgets(Disclosing):
         """
         require(len(epsilons) == self.s, "epsilons", len(epsilons), f"one for each of {self.s} sensitive values")
         order = sorted(range(self.s), key=lambda i: -epsilons[i])
-        found, least = [Fraction(1)] * self.s, [_WORD, _WORD]  # the two least flips so far, by falling budget
+        found, least = [Fraction(1)] * self.s, [WORD, WORD]  # the two least flips so far, by falling budget
         for _, group in groupby(order, key=lambda i: epsilons[i]):
             alike = list(group)
             least = sorted([*least, *(self.flips[i] for i in alike)])[:2]
@@ -366,14 +364,14 @@ class UtilityBudgets(Disclosing):
 
     def _farthest(self, flip: int, other: int) -> Fraction:
         """Largest ratio of a sensitive value's bit against harmless values, and against one with another's flip."""
-        kept = Fraction(_WORD - self.plain, _WORD)
+        kept = Fraction(WORD - self.plain, WORD)
         others = [(kept, kept)] if self.s < self.k else []
-        others += [self._ends(other)] if other < _WORD else []
+        others += [self._ends(other)] if other < WORD else []
         high, low = self._ends(flip)
         return max((max(high / under, over / low) for over, under in others), default=Fraction(1))
 
     def _ends(self, flip: int) -> tuple[Fraction, Fraction]:
-        return Fraction(self.keep, flip), Fraction(_WORD - self.keep, _WORD - flip)
+        return Fraction(self.keep, flip), Fraction(WORD - self.keep, WORD - flip)
 
     @property
     def head(self) -> int:

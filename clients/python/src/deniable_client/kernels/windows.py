@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import WORD_BITS, keep_threshold
+from deniable_client.exact import WORD, WORD_BITS, keep_threshold
 from deniable_client.kernels.basic import Subset
 from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value, check_whole
 from deniable_client.packing import pack_int, uint_width
@@ -53,12 +53,12 @@ class Windows(Base):
             check_whole("width", width, before + 1, self.k - 1, "Widths rise, and two points are in different cells.")
             require(self.circle % width == 0, "width", width, f"a divisor of the circle's {self.circle} points")
             check_whole("number of shifts", self.shifts[i], 1, width)
-            check_whole("share", self.shares[i], 1, 1 << WORD_BITS)
+            check_whole("share", self.shares[i], 1, WORD)
             check_whole("size", self.sizes[i], 1, self.circle // width - 1)
             check_threshold("keep", self.keeps[i])
             before = width
         total = sum(self.shares)
-        require(total <= 1 << WORD_BITS, "sum of shares", total, f"at most 2**{WORD_BITS}")
+        require(total <= WORD, "sum of shares", total, f"at most 2**{WORD_BITS}")
 
     @classmethod
     def calibrate(

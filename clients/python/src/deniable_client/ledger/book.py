@@ -232,7 +232,8 @@ class Ledger:
         else:
             given = (name, int(now), told)
             number = db.execute("INSERT INTO place (name, began, most) VALUES (?, ?, ?)", given).lastrowid or 0
-        taken = Taken(number, windows[0], windows[-1], task.questions.index(offer.asked), *_open_part(offer))
+        asked = task.questions.index(offer.asked)
+        taken = Taken(number, windows[0], windows[-1], asked, offer.level, offer.head, offer.url)
         db.execute("DELETE FROM taken WHERE task = ?", (task.id,))
         own = (task.id, number, str(amount_of(task.epsilon)), task.opens.toordinal(), task.days)
         rest = (taken.first, taken.last, taken.question, offer.asked.key, taken.level, taken.head, taken.url)
@@ -323,10 +324,6 @@ class Ledger:
                 raise ParameterError(f"this ledger has nothing about {show(named or question)}.", "See its overview.")
         self._store.rewrite()
         return erased
-
-
-def _open_part(offer: Offer) -> tuple[int | None, bytes, str | None]:
-    return offer.level, offer.head, offer.url
 
 
 def _renewed(db: sqlite3.Connection, offer: Offer, before: Taken) -> Taken:

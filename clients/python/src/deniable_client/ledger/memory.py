@@ -61,7 +61,7 @@ class Drawn:
 
     def digest(self, what: str, content: Mapping[str, Any]) -> bytes:
         """What a ledger knows something by that it does not keep itself."""
-        return _hmac(self.key, _labelled(what, content))
+        return _hmac(self.key, f"deniable/1 {what}\0".encode() + canonical(content))
 
 
 class Derived(Drawn):
@@ -100,10 +100,6 @@ def random_bytes(count: int) -> bytes:
         return os.urandom(count)
     except (OSError, NotImplementedError) as error:
         raise EntropyError("the operating system gave no randomness; nothing was spent or sent.") from error
-
-
-def _labelled(what: str, content: Mapping[str, Any]) -> bytes:
-    return f"deniable/1 {what}\0".encode() + canonical(content)
 
 
 def _hmac(key: bytes, data: bytes) -> bytes:

@@ -15,11 +15,10 @@ from functools import cache
 import numpy as np
 
 from deniable.core.types import BoolArray, FloatArray, IntArray
-from deniable_client.exact import WORD_BITS, exp_bounds
+from deniable_client.exact import WORD, exp_bounds
 
 __all__ = ["pieces_of", "shares_of_pieces"]
 
-_WORD = 1 << WORD_BITS
 _USED = 1e-10
 """Outputs whose largest probability is not above it are left out."""
 _KNOWN = 1e-11
@@ -118,7 +117,7 @@ def shares_of_pieces(pieces: list[Piece], k: int) -> tuple[list[int], list[list[
     for piece in pieces:
         row = found.setdefault(piece.output, [Fraction(0)] * k)
         for x, down in zip(piece.values.tolist(), piece.down, strict=True):
-            row[x] = Fraction(piece.weight) * _WORD / _high(down)
+            row[x] = Fraction(piece.weight) * WORD / _high(down)
     return list(found), list(found.values())
 
 

@@ -9,7 +9,7 @@ from deniable.core.domain import Domain
 from deniable.core.promise.making import promise
 from deniable.core.space import Space
 from deniable.errors import require
-from deniable.mechanisms.entry import RELEASE, Entry, Traits
+from deniable.mechanisms.entry import RELEASE, Entry, Traits, one_counter
 from deniable.mechanisms.optimal.base import Optimal, domain_of, make_optimal, promised_epsilon
 from deniable.mechanisms.optimal.options import RELEASED
 from deniable.mechanisms.optimal.release.mechanism import OptimalRelease, make_release, release_domain
@@ -19,11 +19,6 @@ __all__ = ["ROW", "make_any", "promise_domain"]
 
 _TRIANGLE = Space.places([(52.52, 13.40), (48.86, 2.35), (41.89, 12.48)])
 _UNEVEN = promise(budgets=[[0, 0.5, 1.2, "inf"], [1.0, 0, 0.7, 2.0], [0.4, 0.9, 0, 1.5], [1.0, 1.0, 0.3, 0]])
-
-
-def _counts(m: OptimalRelease, n: float) -> float:
-    """One counter per report."""
-    return 1.0
 
 
 def _far(m: OptimalRelease, r: int) -> float:
@@ -83,7 +78,7 @@ ROW = Entry(
         {"promise": promise(blocks=[2, 2], inside=0.5, across="inf"), "loss": "zero-one"},
     ),
     question=RELEASE,
-    traits=Traits(_counts, _far),
+    traits=Traits(one_counter, _far),
     default_epsilon=promised_epsilon,
     space=_near,
     brings=True,
