@@ -225,6 +225,17 @@ def test_people_are_dealt_as_the_outlook_says() -> None:
     assert [question.name for question in turned.questions] == ["ill", "take", "which", "how", "hours"]
 
 
+def test_parts_of_a_task_stand_as_their_first_questions_were_written() -> None:
+    items = tuple(item(name, options=("a", "b"), skip=False) for name in ("q1", "q2", "q3"))
+    for block, order in (
+        (("q1", "q3"), [("q1", "q3"), ("q2",)]),
+        (("q2", "q3"), [("q1",), ("q2", "q3")]),
+        (("q1", "q2"), [("q1", "q2"), ("q3",)]),
+    ):
+        task = made(asked(*items, together=(block,)))
+        assert [tuple(one.name for one in part.together) or (part.name,) for part in task.questions] == order
+
+
 def test_a_questionnaire_comes_back_from_its_task() -> None:
     """All but what a task does not know: how many are invited, and the words of what nobody listed."""
     again = questionnaire_of(made(replace(FULL, public=True)))
