@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from deniable.errors import FormatError
 from deniable.service.access.identity import Identity
 from deniable.service.questionnaire import complete
 from deniable.service.questionnaire.complete import problems
-from deniable.service.questionnaire.document import Group, Item, Questionnaire
+from deniable.service.questionnaire.document import Group, Item, Questionnaire, read
 from deniable.service.questionnaire.opening import questionnaire_of, task_of
 from deniable.service.questionnaire.outlook import outlook
 from deniable_client.task import NOT_TOLD, Task
@@ -258,3 +259,13 @@ def test_a_questionnaire_comes_back_from_its_task() -> None:
     ):
         whole = asked(item(kind=kind, **more))
         assert questionnaire_of(made(whole)).questions == whole.questions
+
+
+@pytest.mark.parametrize(("shares", "fits"), [([], True), ([0.5, 0.5], True), ([1], False), ([0.5, 0.25, 0.25], False)])
+def test_each_value_of_a_grouping_has_its_share_or_none_has(shares: list[float], fits: bool) -> None:
+    document = {"questionnaire": 1, "groups": [{"values": ["a", "b"], "shares": shares}]}
+    if fits:
+        assert read(document).groups[0].shares == tuple(shares)
+    else:
+        with pytest.raises(FormatError, match="shares of a group must be one for each value, or left out"):
+            read(document)
