@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,13 +14,15 @@ import pytest
 
 from deniable.errors import ParameterError
 from deniable.service import store as stores
-from deniable.service.store import database, engine_of, journal, journal_of, open_store, rows
+from deniable.service.store import database, engine_of, journal, journal_of, open_store, restoring, rows
+from deniable.service.store.address import hidden, shown
 from deniable.service.store.contract import Batch, Incoming, KeyRow, Upload
 from deniable.service.store.database import Database
 from deniable.service.store.engine import hashes, placed
+from deniable.service.store.restoring import restore
 from deniable.service.store.sqlite import SqliteEngine
 from deniable_client.canonical import canonical
-from service.making import DAY, opened, report, task_document
+from service.making import DAY, body, opened, report, task_document
 
 ALL = Batch(0, 0, ())
 
@@ -261,3 +264,65 @@ def test_a_key_is_void_in_a_restored_copy_only_if_it_was_void() -> None:
         found = list(journal._revoked(told))
         assert len(found) == steps
         assert found[0][1] == ("2026-11-16", "ann", "2026-11-16")
+
+
+# ---- checks and addresses
+
+STRAY = {
+    "seen": "INSERT INTO seen VALUES (9, x'01', x'02')",
+    "tallies": "INSERT INTO tallies VALUES (9, 0, 0, x'', 0, x'00')",
+    "kept": "INSERT INTO kept VALUES (9, 0, 0, x'', x'01', x'02')",
+    "rejections": "INSERT INTO rejections VALUES (9, 'late', 0, 1)",
+    "sealed": "INSERT INTO sealed (task, window_number) VALUES (9, 0)",
+    "once": "INSERT INTO once VALUES ('key', 9, 0)",
+}
+
+
+@pytest.mark.parametrize("table", STRAY)
+def test_rows_of_a_task_that_is_not_there_are_found_in_every_table(store: Database, table: str) -> None:
+    opened(store)
+    assert store.check() == []
+    with store.engine.write() as session:
+        session.execute(STRAY[table])
+    assert store.check() == [f"{table}: there is no task number 9"]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("a+b", ["a+b", "a b"]), ("p%2Bq", ["p%2Bq", "p+q"]), ("x%20y", ["x%20y", "x y"]), ("plain", ["plain"])],
+)
+def test_a_password_is_hidden_in_every_spelling(written: str, meant: list[str]) -> None:
+    """A plus may stand for itself or for a space."""
+    for url in (f"postgresql://ann:{written}@db/x", f"postgresql://db/x?user=ann&password={written}"):
+        for spelling in meant:
+            assert hidden(f"refused “{spelling}” of ann", url) == "refused “***” of ann"
+            assert spelling not in shown(url)
+
+
+# ---- restoring
+
+
+@pytest.mark.parametrize("has", ["a task", "a key"])
+def test_a_copy_is_not_restored_over_anything(store: Database, tmp_path: Path, has: str) -> None:
+    store.backup(tmp_path / "copy")
+    target = open_store(f"sqlite:///{tmp_path}/y.db")
+    if has == "a task":
+        opened(target)
+    else:
+        target.put_key(KeyRow("ann", "analyst", b"1", DAY))
+    with pytest.raises(ParameterError, match="has tasks or keys already"):
+        restore(tmp_path / "copy", target.engine, today=DAY)
+    assert len(target.tasks()) + len(list(target.keys())) == 1
+    target.close()
+
+
+def test_a_window_that_is_withheld_tells_the_reports_of_all_its_groups(store: Database) -> None:
+    task = opened(store, strata={"country": ["DE", "FR"]}, count=2)
+    sent = [Incoming(bytes([i]) * 16, body(task, 0, [place], b"\1")) for i, place in enumerate((1, 1, 0, 0, 1, 0))]
+    store.add([Upload(task.id, DAY, sent)])
+    with store.engine.write() as session:
+        assert restoring._withhold(session, 1, task, "why") == 2
+    told = [json.loads(store.release(task.id, window) or b"") for window in range(2)]
+    assert [each["questions"][0]["reports"] for each in told] == [6, 0]
+    with store.engine.write() as session:
+        assert restoring._withhold(session, 1, task, "again") == 0, "what is published stays"
