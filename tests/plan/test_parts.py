@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +15,10 @@ import deniable as dn
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size, frontier_mse
 from deniable.errors import ParameterError
+from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan import charts, keyvalue
 from deniable.plan.answer import Rejected
-from deniable.plan.candidates import _between, _thin
+from deniable.plan.candidates import Recipe, Wish, _between, _thin, _tuned
 from deniable.plan.charts import _by_cost, answer_chart, keyvalue_chart, plan_chart, reason
 from deniable.plan.direction import DirectionPlan
 from deniable.plan.frequency import FrequencyPlan, FrequencyPrediction, _alike, _check_sampled, _frontier, _Planner
@@ -250,6 +252,17 @@ def test_curves_are_looked_at_where_they_are_whole() -> None:
     assert _thin(np.arange(3), 4).tolist() == [0, 1, 2]
 
 
+def test_only_primes_are_tried_where_a_prime_is_the_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The curve is looked at once: between two primes there is nothing closer to the best."""
+    seen: list[Any] = []
+    entry = MECHANISMS["pgr"]
+    traits = replace(entry.traits, curve=lambda *given: seen.append(given) or entry.traits.curve(*given))  # type: ignore[misc]
+    recipe = Recipe("pgr", replace(entry, traits=traits), {}, tuned=True)
+    wanted = request(Domain.of(300), 1000, 1.0, {}, Weights("mse", {"mse": 1.0}), None, None, {}, None)
+    options = _tuned(recipe, 1.0, Wish(wanted, 1000, {}, Weights("mse", {"mse": 1.0}).among([])))
+    assert (len(seen), list(options)) == (1, ["prime"])
+
+
 # ---- numbers, ranges, near answers, pairs
 
 
@@ -397,6 +410,8 @@ def test_two_kinds_of_reports_need_people_for_both() -> None:
                 ParameterError, match=f"m has two kinds of reports, and of {n} people nobody might send"
             ):
                 made._check_groups(groups)
+    few = dn.plan(question="key-value", k=9, n=10, epsilon=1.0, interest=4.0)
+    assert {d.options.get("encoding") for d in few.designs if d.name == "kv-ss"} == {None, "cyclic"}
     reach = keyvalue._Planner(wanted, 100, 1.0, 3, 1.0)._reach
     assert (reach("size"), reach("mix")) == ((1, 25), (0.0, pytest.approx(0.98)))
     assert reach("g") == (2, pytest.approx(16 * (math.e + 1)))
