@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -148,7 +149,8 @@ def test_what_is_outside_is_refused_or_taken_as_the_nearer_end_and_infinity_neve
 
 def test_points_are_named_with_as_many_digits_as_tell_them_apart() -> None:
     assert Grid.of(-1, 1, 5, layout="endpoints").labels_or_numbers == ("-1", "-0.5", "0", "0.5", "1")
-    assert Grid.of(-0.3, 0.3, 7, layout="endpoints").labels_or_numbers[3] == "0", "not what rounding left of it"
+    beside = Grid.of(-0.3, 0.6, 4, layout="endpoints")
+    assert (beside.points[1] != 0, beside.labels_or_numbers[1]) == (True, "0"), "not what rounding left of it"
     assert Grid.of(1000, 1001, 5).labels_or_numbers == ("1000.1", "1000.3", "1000.5", "1000.7", "1000.9")
     assert Circle.around(0, 360, 8).labels_or_numbers == ("0", "45", "90", "135", "180", "225", "270", "315")
     assert Codes.over(0, 1, [1 / 3, 2 / 3]).labels_or_numbers == ("0.333333", "0.666667")
@@ -235,12 +237,10 @@ def test_columns_are_listed_up_to_twelve_and_two_of_a_name_are_refused() -> None
     for count, more in ((12, ""), (13, ", ...")):
         names = [f"c{i}" for i in range(count)]
         frame = pandas.DataFrame([range(count)], columns=names)
-        shown = ", ".join(map(repr, names[:12])) + more
-        with pytest.raises(
-            ParameterError, match=f"values must be one column, got a pandas DataFrame with the columns {shown}"
-        ):
+        shown = re.escape(", ".join(map(repr, names[:12])) + more)
+        with pytest.raises(ParameterError, match=rf"got a pandas DataFrame with the columns {shown}\. Say which"):
             cells_of(frame)
-        with pytest.raises(ParameterError, match=f"the frame has no column 'x'; it has {shown}"):
+        with pytest.raises(ParameterError, match=rf"the frame has no column 'x'; it has {shown}\."):
             columns_of(frame, ["c0", "x"])
     with pytest.raises(ParameterError, match="columns must have different names, but two are called 'a'"):
         cells_of(pandas.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]), "b")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +16,18 @@ import pytest
 import deniable as dn
 from deniable.core.channel import Channel
 from deniable.core.frontier import distance, frontier_mse, least_mse
-from deniable.core.guess import check_prior
-from deniable.core.intervals import Interval, critical, noted, spread
+from deniable.core.guess import check_prior, covered_by_independent, first_of_independent, first_of_subset
+from deniable.core.intervals import (
+    Interval,
+    count_interval,
+    critical,
+    curve_interval,
+    drawn,
+    noted,
+    score_interval,
+    spread,
+)
+from deniable.core.laws import response
 from deniable.core.types import BoolArray, FloatArray, Target
 from deniable.errors import MergeError, ParameterError
 from deniable.estimate.bins import _clear, _numbers_of_bins, _summed, edges_of, is_fine
@@ -30,6 +41,7 @@ from deniable.estimate.result import Comparison, Estimate, NormalPart
 from deniable.estimate.scores import f1_top, mean_absolute, mean_square, ncr_top, ndcg_top, top_items, wasserstein
 from deniable.estimate.simplex import project_simplex
 
+TARGETS: tuple[Target, ...] = ("reporters", "population")
 DESIGN: dict[str, Any] = {"mechanism": "made", "epsilon": 1.5}
 
 
@@ -370,6 +382,41 @@ def test_spread_of_runs_is_the_error_of_their_mean() -> None:
             critical(level)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("n", [39, 40, 41, 53, 54])
+@pytest.mark.parametrize("f", [0.0, 0.25, 0.5])
+def test_reports_are_few_where_a_count_of_them_would_vary_by_less_than_ten(n: int, f: float) -> None:
+    """Of reports that count with p or q: the variance of a count, with the drawing of people for the population."""
+    p, q = 0.75, 0.25
+    a, b = q * (1 - q) / 0.25, (p * (1 - p) - q * (1 - q)) / 0.25
+    mu = q + f * (p - q)
+    varies = {"reporters": f * p * (1 - p) + (1 - f) * q * (1 - q), "population": mu * (1 - mu)}
+    for target in TARGETS:
+        curve = drawn((a / n, b / n, 0.0), n, target)
+        ends = curve_interval(np.array([f]), curve, level=0.9, target=target, n=n)
+        assert ("the normal law is rough" in ends.note) == (n * varies[target] < 10)
+
+
+def test_counts_that_are_not_whole_have_no_law_of_their_own() -> None:
+    support = response(math.exp(-1), 1 - math.exp(-1), 2)
+    for share, n, told in ((0.25, 8, True), (0.26, 8, False), (0.25, 8.5, False)):
+        found = count_interval(np.array([share]), support, n, level=0.9, target="population")
+        plain = score_interval(np.array([share]), support, n, level=0.9, target="population")
+        assert bool(found.note) == told
+        assert ((found.low, found.high) == (plain.low, plain.high)) == (not told)
+
+
+def test_ranks_of_a_random_set_are_those_of_the_first_that_is_in_it() -> None:
+    """C(k-j, s-1)/C(k, s) for the j-th; for several sizes a row each, and as many ranks as are asked for."""
+    for k, some in ((6, 2), (5, 1), (5, 4), (4, 3)):
+        want = [math.comb(k - j, some - 1) / math.comb(k, some) for j in range(1, k + 1)]
+        assert first_of_subset(k, some) == pytest.approx(np.array(want))
+        assert first_of_subset(k, some, 2) == pytest.approx(np.array(want[:2]))
+    rows = first_of_subset(6, np.array([2, 3]), 4)
+    assert rows == pytest.approx(np.stack([first_of_subset(6, 2)[:4], first_of_subset(6, 3)[:4]]))
+    assert first_of_independent(3, 0.25) == pytest.approx(np.array([0.25, 0.75 * 0.25, 0.75**2 * 0.25]))
+    assert covered_by_independent(3, 0.25) == pytest.approx(1 - 0.75**3)
+
+
 def test_inverses_that_are_nearly_none_are_refused() -> None:
     def channel(a: float) -> FloatArray:
         return np.array([[0.5 + a, 0.5 - a], [0.5 - a, 0.5 + a]])
@@ -421,6 +468,9 @@ def test_channels_are_told_by_four_outputs_and_checked_to_a_millionth() -> None:
     Channel.from_matrix([[0.5, 0.5 + 9e-7], [0.5, 0.5]])
     with pytest.raises(ParameterError, match=r"the probabilities given value 1 sum to 1, not to 1"):
         Channel.from_matrix([[0.5, 0.5], [0.5, 0.5 + 2e-6]])
+    for prior in ([Fraction(1, 2)] * 3, [Fraction(1)], [Fraction(1, 2), Fraction(1, 3)]):
+        with pytest.raises(ParameterError, match="prior must be 2 fractions that sum to 1"):
+            four.asr(prior)
     pair = Channel(("a", "b"), ((3, 1, 1), (1, 3, 3)), 4)
     assert "all 2 outputs and 6 ordered pairs" in pair.proof().argument
     free = replace(pair, unlimited=frozenset({(0, 1), (0, 2)}))
