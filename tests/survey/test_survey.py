@@ -17,9 +17,11 @@ import deniable as dn
 from deniable.collect.codec import dump
 from deniable.collect.codec import load as load_bytes
 from deniable.collect.tally import Tally
+from deniable.errors import FormatError
 from deniable.mechanisms.survey.bounds import simple_bound
 from deniable.mechanisms.survey.laws import box_costs, box_information
-from deniable.plan.survey import pays_from
+from deniable.plan.survey import pays_from, restored
+from deniable.run.survey import _document
 from deniable.testing import StreamWords
 from deniable_client import Device, explain
 
@@ -426,3 +428,31 @@ def test_numbers_are_costed_in_their_own_unit(name: str) -> None:
         points = m.domain.decode(np.linspace(0, m.k - 1, 1001).astype(np.int64))
         assert made.questions[1].cost == pytest.approx(m.properties(1)["variance_worst"] + np.var(points), rel=2e-3)
     assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"parts": [[0], [1], [2], []]}, "its parts are not those of its questions"),
+        ({"parts": [[0], [0], [2]]}, "its parts are not those of its questions"),
+        ({"parts": [[0], [1], [3]]}, "its parts are not those of its questions"),
+        ({"parts": [[0], [1], [-1]]}, "its parts are not those of its questions"),
+        ({"scheme": "boxes"}, "its parts are not those of its questions"),
+        ({"weights": [1.0, 1.0]}, "its parts are not those of its questions"),
+        ({"parts": [[0], [1]]}, "its parts are not those of its design"),
+        ({"parts": [[0], [2], [1]]}, "a part has other questions than it says"),
+        ({"epsilon": 0.999}, "its epsilon is below that of its design, or no number"),
+        ({"epsilon": "1"}, "its epsilon is below that of its design, or no number"),
+        ({"epsilon": math.inf}, "its epsilon is below that of its design, or no number"),
+        ({"epsilon": None}, "its epsilon is below that of its design, or no number"),
+        ({"parts": 3}, "the survey is not well formed"),
+        ({"questions": {}}, "its parts are not those of its questions"),
+    ],
+)
+def test_a_survey_that_does_not_agree_with_itself_is_refused(change: dict[str, Any], told: str) -> None:
+    made = dn.survey({"a": 2, "b": 3, "c": 5}, epsilon=1.0, scheme="one")
+    document = _document(made)
+    assert restored(document, dn.from_design).design() == made.design()
+    assert restored(document, dn.from_design).needed == made.needed
+    with pytest.raises(FormatError, match=told):
+        restored(document | change, dn.from_design)

@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.core.domain import Domain, Ticks
 from deniable.core.grid import Grid
-from deniable.errors import FormatError, InWords, ParameterError, is_whole, meant, require, show
+from deniable.errors import FormatError, InWords, ParameterError, is_number, is_whole, meant, require, show
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import FREQUENCY
 from deniable.mechanisms.ordinal.question import Ordinal, ordinal
@@ -487,6 +487,10 @@ def restored(document: Mapping[str, Any], read: Callable[[Any], Mechanism]) -> S
     asked = tuple(_costed(name, m) for name, m in named.items())
     whole = read(design)
     parts = tuple(getattr(whole, "mechanisms", (whole,)))
+    if not is_number(epsilon) or not max(m.epsilon for m in parts) <= epsilon < math.inf:
+        raise FormatError(
+            "the survey does not agree with itself: its epsilon is below that of its design, or no number."
+        )
     last = len(parts) - len(members)
     if last < 0 or (last > 0 and "tables" not in document):
         raise FormatError("the survey does not agree with itself: its parts are not those of its design.")
