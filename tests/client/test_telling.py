@@ -18,12 +18,13 @@ import pytest
 import deniable as dn
 from deniable.core.channel import Channel
 from deniable.mechanisms.registry import MECHANISMS
-from deniable_client import Device, ParameterError, PrivacyError, explain
+from deniable_client import Device, ParameterError, PrivacyError, Task, explain
 from deniable_client.explanation import Explanation
 from deniable_client.kernels import Disclosing, kernel_to, promised_ratio
 from deniable_client.kernels.basic import Response
 from deniable_client.telling import GRADES, HARDLY_ANY, Telling, number, percent, times
 from optimal.promises import beyond
+from tasks import vectors
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
 WORD = 1 << 64
@@ -172,6 +173,22 @@ def test_many_reports_are_told_in_little_time_and_never_below_the_truth() -> Non
         (shown,) = re.findall(r"at most ([\d.^]+) times", told.text)
         tens = shown.split("^")
         assert (10 ** int(tens[1]) if len(tens) == 2 else Fraction(shown)) >= told.ratio
+
+
+def test_what_is_said_is_what_the_vectors_say_word_for_word() -> None:
+    """Of designs that everybody takes part in, of one report and of several, and of tasks."""
+    told, hostile, dealt, tasks = map(vectors, ("sentences", "hostile", "dealt", "tasks"))
+    for row, case in zip(told["designs"], hostile["good"] + dealt["good"], strict=True):
+        found = explain(case["design"])
+        assert (row["about"], row["epsilon"], row["unread"]) == (case["about"], found.epsilon, found.unread)
+        for own in row["over"]:
+            over = found.over(own["reports"])
+            assert (over.text.split("\n"), over.phrase) == (own["lines"], own["phrase"]), case["about"]
+            assert own["sure"] in (str(over.sure), float(over.sure))
+            assert own["named"] == float(over.named)
+            assert own["levels"] == [words for _, words in found.levels(own["reports"])]
+    for row, case in zip(told["tasks"], tasks["good"], strict=True):
+        assert (row["about"], row["terms"]) == (case["about"], list(Task.load(case["task"]).terms()))
 
 
 # ---- words
