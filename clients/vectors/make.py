@@ -72,6 +72,7 @@ sys.path.insert(0, str(FOLDER))
 # What stands beside this file:
 from canonical_cases import canonical_vectors  # noqa: E402
 from dealt_cases import dealt_vectors  # noqa: E402
+from field_cases import field_vectors  # noqa: E402
 from hostile import hostile_vectors  # noqa: E402
 from lattice_cases import arc_kernels, lattice_kernels, looser  # noqa: E402
 from ledger_cases import ledger_vectors  # noqa: E402
@@ -583,6 +584,7 @@ def every() -> dict[str, str]:
     made["signatures"] = signatures_vectors()
     made["texts"] = texts_vectors()
     made["dealt"] = dealt_vectors(Recorded, leaking)
+    made["fields"] = field_vectors()
     hostile = hostile_vectors()
     made["sentences"] = sentence_vectors(hostile["good"] + made["dealt"]["good"], made["tasks"]["good"])
     texts |= {f"{name}.json": lines(content) for name, content in made.items()}
