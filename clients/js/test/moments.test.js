@@ -247,3 +247,14 @@ test("places are told in the order in which they began, with the collector that 
   assert.deepEqual(places.map(({ over }) => over), [true, false, false, false]);
   assert.deepEqual(places.map(({ collector }) => collector), ["C", "A", "B", "Example Institute"]);
 });
+
+test("the smallest budget that a collector ever gave holds, whatever it says later", async () => {
+  const { store, ledger } = ledgerAt({ collector: 9 });
+  const least = () => Object.values(bookOf(store).account).map((each) => each.least.slice(0, -30));
+  for (const [text, budget, wanted] of /** @type {[string, number, string][]} */ ([["a", 5, "5"], ["b", 3, "3"], ["c", 9, "3"]])) {
+    await ledger.take(asking(text, { window: LONG, budget }), { url: URL_HERE });
+    assert.deepEqual(least(), [wanted]);
+    assert.equal((await ledger.overview()).places[0].most, Number(wanted));
+  }
+  await assert.rejects(ledger.take(asking("d", { window: LONG, budget: 9 }), { url: URL_HERE }), { kind: "BudgetError", message: /of the 3 for this collector/ });
+});
