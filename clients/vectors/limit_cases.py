@@ -137,10 +137,87 @@ GROUPED = (
 """A task with a purpose and strata, and what its translation may be."""
 
 
+DOMAINS: tuple[tuple[dict[str, Any], list[float], list[list[Any]]], ...] = (
+    ({"interval": [0, 1], "points": 4, "layout": "midpoints", "clip": False}, [0, 0.25, 0.5, 0.75, 1],
+     [[0, 0], [0.25, 0], [0.2500001, 1], [0.5, 1], [0.51, 2], [0.75, 2], [0.76, 3], [1, 3], [-0.1, None], [1.1, None]]),
+    ({"interval": [0, 3], "points": 4, "layout": "endpoints", "clip": True}, [0, 0.5, 1.5, 2.5, 3],
+     [[-5, 0], [0, 0], [0.5, 0], [0.51, 1], [1.5, 1], [1.51, 2], [2.5, 2], [2.6, 3], [3, 3], [9, 3], ["1", None]]),
+    ({"interval": [0, 10], "codes": [1, 4, 9], "clip": False}, [0, 2.5, 6.5, 10],
+     [[0, 0], [1, 0], [2.5, 0], [2.51, 1], [4, 1], [6.5, 1], [6.51, 2], [10, 2], [-1, None], [10.5, None]]),
+    ({"circle": [0, 8], "points": 4}, [0, 1, 3, 5, 8],
+     [[0, 0], [0.99, 0], [1, 1], [2.99, 1], [3, 2], [4.99, 2], [5, 3], [6.99, 3], [7, 0], [8, 0], [8.1, None]]),
+    ({"k": 3}, [], [[0, 0], [2, 2], [3, None], [-1, None], [0.5, None], ["1", None], [None, None], [[], None]]),
+)  # fmt: skip
+"""Domains, where their answers begin and the last one ends, and the answers of values; None where they are none."""
+CHECKS: tuple[tuple[str, str, dict[str, Any], list[Any], list[Any]], ...] = (
+    ("whole", "", {}, [0, 7, 2**53], [-1, 0.5, 2.0**64, "1", True, None, [1]]),
+    ("whole", "size", {"size": "7"}, [7], [6, 8, "7", None]),
+    ("whole", "base.size", {"base": {"size": "7"}}, [7], [0, 6, 8]),
+    ("whole", "first.size|base.size", {"base": {"size": "7"}}, [7], [6, 8]),
+    ("whole", "first.size|", {}, [0, 9], [-1, 0.5]),
+    ("whole", "first.size", {}, [], [0, 7]),
+    ("share", "keep", {"keep": str(1 << 63)}, [0.5, 0.5 + 2**-31, 0.5 - 2**-31], [0.5 + 2**-29, 0.5 - 2**-29, 0, 1.5]),
+    ("chance", "", {}, [0, 0.5, 1], [-1e-9, 1 + 1e-9, "0", True, None]),
+    ("number", "", {}, [0, -1, 1e300, 0.5], ["0", True, None, []]),
+    ("word", "low high", {}, ["low", "high"], ["Low", "", "low high", None, 1, ["low"]]),
+    ("wholes", "", {}, [[], [0], [2**32, 1]], [[-1], [0.5], [2**32 + 1], ["1"], [True], 1, None]),
+    ("numbers", "k", {"k": "2"}, [[0, 1], [-0.5, 1e9]], [[1], [1, 2, 3], [1, "2"], [1, None], [], 1, None]),
+    ("texts", "k", {"k": "2"}, [["a", "b"]], [["a", "a"], ["a"], ["a", "b", "c"], ["a", ""], ["a", 1], "ab", None]),
+    (
+        "rows",
+        "k",
+        {"k": "2"},
+        [[[0, 1]], [[0, 1], [1, 2]]],
+        [[], [[0]], [[0, 1]] * 3, [[0, 1], [1]], [[0, "1"]], [0, 1]],
+    ),
+    ("same", "sizes", {"sizes": ["2", "3"]}, [[2, 3]], [[3, 2], [2], [2, 3, 4], [], ["2", "3"], 2, None]),
+    ("same", "none", {}, [], [[], [1], None]),
+    ("range", "", {}, [[0, 1], [-1, 1.5]], [[1, 0], [0, 0], [0], [0, 1, 2], ["0", 1], [-1e308, 1e308], None]),
+    ("budgets", "s", {"s": "2"}, [[0.5, 1], [40, 1e-12]], [[0.5], [1, 2, 3], 1, None]),
+    (
+        "certificate",
+        "",
+        {},
+        [[], [[0, 1, 2, 3, -4]], [[0] * 5] * 1024, [[2**53, -(2**53), 0, 0, 0]]],
+        [[[0] * 4], [[0] * 6], [[0] * 5] * 1025, [[0, 0, 0, 0, 0.5]], [[0, 0, 0, 0, "1"]], [0], None],
+    ),
+    (
+        "multipliers",
+        "",
+        {},
+        [[], [[0, 1, 2, 2**53]]],
+        [[[0] * 3], [[0] * 5], [[0, 0, 0, -1]], [[0, 0, 0, 0.5]], [0], None],
+    ),
+    (
+        "levels",
+        "data",
+        {"data": [{}, {}]},
+        [[0.5, 1], [0.1, 2]],
+        [[1, 1], [1, 0.5], [0.5], [0.5, 2.5], [0.5, 1, 2], [0.5, "1"], None],
+    ),
+    ("budget", "level", {"level": []}, [None], [0, 1, 0.5, "null"]),
+    ("budget", "level", {"level": [{}]}, [0.5, 1, 40], []),
+    (
+        "kind",
+        "data a:unary b:unary c:response",
+        {"data": [{"kind": "unary"}, {"kind": "unary"}]},
+        ["a", "b"],
+        ["c", "d", None],
+    ),
+    ("kind", "data a:unary b:response", {"data": [{"kind": "unary"}, {"kind": "response"}]}, [], ["a", "b"]),
+    ("kind", "level a:bit none:", {"level": []}, ["none"], ["a", "bit", None]),
+    ("ticks", "", {"ticks": "2", "options": "3"}, [2], [1, 3, "2", 2.5, None]),
+)
+"""Rules of parameters: their words, a kernel, what is taken (for a design of epsilon 2) and what is not."""
+
+
 def limit_vectors() -> dict[str, Any]:
-    """The task, and for each of its parts what it may be and what not, all else being as it is."""
+    """The task, and for each of its parts what it may be and what not, all else being as it is; domains; parameters."""
     rows = [{"place": place, "taken": taken, "refused": refused} for place, taken, refused in CASES]
     changes, taken, refused = GROUPED
     more = {"changes": changes, "place": ["translations"]}
     more |= {name: [{"de": each} for each in own] for name, own in (("taken", taken), ("refused", refused))}
-    return {"about": "parts of a task from the least to the most", "document": DOCUMENT, "cases": [*rows, more]}
+    domains = [dict(zip(("domain", "borders", "values"), row, strict=True)) for row in DOMAINS]
+    checks = [dict(zip(("check", "words", "kernel", "taken", "refused"), row, strict=True)) for row in CHECKS]
+    parts = {"cases": [*rows, more], "domains": domains, "checks": checks}
+    return {"about": "parts of a task from the least to the most", "document": DOCUMENT, **parts}

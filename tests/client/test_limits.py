@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from deniable_client import FormatError, PrivacyError, Task
+from deniable_client import FormatError, ParameterError, PrivacyError, Task
+from deniable_client.domains import read_domain
+from deniable_client.grammar import _CHECKS
 from deniable_client.task import seal
 from tasks import PRIVATE, vectors
 
@@ -33,3 +36,37 @@ def test_a_part_of_a_task_is_taken_from_its_least_to_its_most(case: dict[str, An
     for value in case["refused"]:
         with pytest.raises((FormatError, PrivacyError)):
             changed(case, value)
+
+
+@pytest.mark.parametrize("case", FILE["domains"], ids=lambda case: next(iter(case["domain"])))
+def test_values_have_the_answers_of_their_place(case: dict[str, Any]) -> None:
+    borders = case["borders"]
+    domain = read_domain(case["domain"], len(borders) - 1 if borders else case["domain"]["k"])
+    for value, answer in case["values"]:
+        if answer is None:
+            with pytest.raises(ParameterError):
+                domain.index(value)
+        else:
+            assert domain.index(value) == answer, value
+    assert (domain.border is None) == (not borders)
+    if domain.border is not None:
+        assert [domain.border(i) for i in range(len(borders))] == borders
+
+
+def part(given: Any) -> Any:
+    """A kernel, or a part of one, from its document."""
+    if isinstance(given, dict):
+        return SimpleNamespace(**{name: part(own) for name, own in given.items()})
+    if isinstance(given, list):
+        return tuple(map(part, given))
+    return int(given) if given.isdecimal() else given
+
+
+@pytest.mark.parametrize("case", FILE["checks"], ids=[f"{row['check']} {row['words']}" for row in FILE["checks"]])
+def test_parameters_are_what_their_rule_says(case: dict[str, Any]) -> None:
+    check, words, kernel = _CHECKS[case["check"]], case["words"].split(), part(case["kernel"])
+    design = {"epsilon": 2, "domain": {"ticks": 3, "most": 2}}
+    for value in case["taken"]:
+        assert check(value, words, kernel, design) == "", value
+    for value in case["refused"]:
+        assert check(value, words, kernel, design), value
