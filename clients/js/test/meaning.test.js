@@ -139,6 +139,7 @@ const SMALL = [
   ["leaning", LEAN, 6],
   ["window-or-bit", { kind: "window-or-bit", window: NEAR, bit: LEAN, coin: THIRD }, 6],
   ["mixture", { kind: "mixture", first: SET, second: { ...SET, size: "2", keep: HALF }, coin: THIRD }, 6],
+  ["mixture of two alike", { kind: "mixture", first: SET, second: { ...SET, keep: HALF }, coin: THIRD }, 6],
   ["mixture with the whole", { kind: "mixture", first: SET, second: { kind: "whole", k: "3" }, coin: THIRD }, 6],
   ["utility", OPEN, 6],
   ["utility, beside", { ...OPEN, k: "4", attach: HALF }, 6],

@@ -9,10 +9,10 @@ import { Task } from "../src/task.js";
 import "../src/terms.js";
 import { COIN, vectors } from "./tasks.js";
 
-const { designs, tasks } = vectors("sentences");
+const { own, designs, tasks } = vectors("sentences");
 
 test("what reports of a design tell is said as the vectors say it, of one report and of several", () => {
-  const documents = [...vectors("hostile").good, ...vectors("dealt").good];
+  const documents = [...vectors("hostile").good, ...vectors("dealt").good, ...own];
   assert.deepEqual(designs.map((/** @type {any} */ { about }) => about), documents.map(({ about }) => about));
   designs.forEach((/** @type {any} */ { about, epsilon, unread, over }, /** @type {number} */ i) => {
     const found = explain(documents[i].design);
