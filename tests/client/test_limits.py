@@ -11,7 +11,7 @@ import pytest
 from deniable_client import FormatError, ParameterError, PrivacyError
 from deniable_client.domains import read_domain
 from deniable_client.grammar import _CHECKS
-from deniable_client.task import seal
+from deniable_client.task import _characters, seal
 from tasks import PRIVATE, vectors
 
 FILE = vectors("limits")
@@ -70,3 +70,10 @@ def test_parameters_are_what_their_rule_says(case: dict[str, Any]) -> None:
         assert check(value, words, kernel, design) == "", value
     for value in case["refused"]:
         assert check(value, words, kernel, design), value
+
+
+def test_texts_are_counted_but_not_those_of_kernels() -> None:
+    """However deep they are; names, numbers and what a kernel has are none."""
+    assert _characters({"kernel": {"k": "xxxx"}, "b": ["yy", {"kernel": ["xxx"], "c": "z\u00e9"}], "longer": 17}) == 4
+    assert _characters({"parts": [{"kernel": {"k": "x"}, "labels": ["a", "bc"]}] * 3}) == 9
+    assert _characters([None, True, "", "kernel"]) == 6

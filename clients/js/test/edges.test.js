@@ -47,6 +47,7 @@ test("numbers have an exponent above 12 digits and below four zeros", () => {
   assert.equal(general(1e-4), "0.0001");
   assert.equal(general(1e-5), "1e-05");
   assert.equal(general(0), "0");
+  assert.deepEqual([1 / 3, 2 / 3, 0.1 + 0.2, 123456789.1234567, 1e12 / 3, 1e-5 / 3].map(general), ["0.333333333333", "0.666666666667", "0.3", "123456789.123", "333333333333", "3.33333333333e-06"]);
 });
 
 test("kernels say how many words they take", () => {

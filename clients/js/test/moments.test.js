@@ -258,3 +258,16 @@ test("the smallest budget that a collector ever gave holds, whatever it says lat
   }
   await assert.rejects(ledger.take(asking("d", { window: LONG, budget: 9 }), { url: URL_HERE }), { kind: "BudgetError", message: /of the 3 for this collector/ });
 });
+
+test("what is reserved for one task is not given to another, until its windows are over", async () => {
+  const { clock, ledger } = ledgerAt({ collector: 3 });
+  await ledger.take(task({ window: { opens: "2026-11-16", days: 1, count: 3 }, budget: 9 }), { url: URL_HERE });
+  const more = asking("more", { window: LONG, budget: 9 });
+  for (const [day, used] of [[0, "3"], [1, "3"]]) {
+    clock.now = START + Number(day) * DAY;
+    if (day) await ledger.answer(task({ window: { opens: "2026-11-16", days: 1, count: 3 }, budget: 9 }), "yes");
+    await assert.rejects(ledger.take(more, { url: URL_HERE }), { kind: "BudgetError", most: "3", used });
+  }
+  clock.now = START + 3 * DAY; // the last one was not opened
+  assert.equal((await ledger.take(more, { url: URL_HERE })).cost, 1);
+});
