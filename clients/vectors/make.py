@@ -72,9 +72,12 @@ sys.path.insert(0, str(FOLDER))
 # What stands beside this file:
 from canonical_cases import canonical_vectors  # noqa: E402
 from dealt_cases import dealt_vectors  # noqa: E402
+from field_cases import field_vectors  # noqa: E402
 from hostile import hostile_vectors  # noqa: E402
 from lattice_cases import arc_kernels, lattice_kernels, looser  # noqa: E402
 from ledger_cases import ledger_vectors  # noqa: E402
+from limit_cases import limit_vectors  # noqa: E402
+from sentence_cases import sentence_vectors  # noqa: E402
 from signature_cases import signatures_vectors  # noqa: E402
 from signed_cases import tasks_vectors  # noqa: E402
 from texts_cases import texts_vectors  # noqa: E402
@@ -582,8 +585,12 @@ def every() -> dict[str, str]:
     made["signatures"] = signatures_vectors()
     made["texts"] = texts_vectors()
     made["dealt"] = dealt_vectors(Recorded, leaking)
+    made["fields"] = field_vectors()
+    made["limits"] = limit_vectors()
+    hostile = hostile_vectors()
+    made["sentences"] = sentence_vectors(hostile["good"] + made["dealt"]["good"], made["tasks"]["good"])
     texts |= {f"{name}.json": lines(content) for name, content in made.items()}
-    return texts | {"hostile.json": lines(hostile_vectors(), " ")} | sentences()
+    return texts | {"hostile.json": lines(hostile, " ")} | sentences()
 
 
 def sentences() -> dict[str, str]:

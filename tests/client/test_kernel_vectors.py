@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import deniable as dn
 from deniable.collect.reports import Reports
-from deniable_client.errors import PrivacyError
+from deniable_client.errors import DeniableError, PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import (
     KERNELS,
@@ -134,3 +135,25 @@ def test_the_collecting_side_reads_the_reports(kind: str, given: dict[str, Any])
     said = [unpack_int(row, len(row)) for row in rows]
     assert counts.tolist() == np.bincount(said, minlength=counts.size).tolist()
     assert tally.n == len(rows)
+
+
+FIELDS = json.loads((FOLDER / "fields.json").read_text())["cases"]
+MADE = runpy.run_path(str(FOLDER / "field_cases.py"))
+
+
+@pytest.mark.parametrize("case", FIELDS, ids=[f"{case['kernel']['kind']}-{i}" for i, case in enumerate(FIELDS)])
+def test_numbers_that_are_changed_in_turn_are_taken_or_not_as_the_vectors_say(case: dict[str, Any]) -> None:
+    """And the kernels that they make say of themselves what all clients say: words, widths, work, ratios."""
+    kernel, changed, said = case["kernel"], MADE["changed"], MADE["said"]
+    assert said(kernel_from(kernel)) == case["said"]
+    for field in case["fields"]:
+        for value, *wanted in field["taken"]:
+            made = kernel_from(changed(kernel, field["place"], value))
+            assert not wanted or said(made) == wanted, (field["place"], value)
+        for value in field["refused"]:
+            with pytest.raises(DeniableError):
+                kernel_from(changed(kernel, field["place"], value))
+
+
+def test_every_kind_of_kernel_has_its_numbers_changed() -> None:
+    assert {kind for case in FIELDS for kind in kinds(case["kernel"])} == set(KERNELS)

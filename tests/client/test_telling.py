@@ -18,12 +18,24 @@ import pytest
 import deniable as dn
 from deniable.core.channel import Channel
 from deniable.mechanisms.registry import MECHANISMS
-from deniable_client import Device, ParameterError, PrivacyError, explain
+from deniable_client import Device, ParameterError, PrivacyError, Task, explain
 from deniable_client.explanation import Explanation
 from deniable_client.kernels import Disclosing, kernel_to, promised_ratio
 from deniable_client.kernels.basic import Response
-from deniable_client.telling import GRADES, HARDLY_ANY, Telling, number, percent, times
+from deniable_client.telling import (
+    GRADES,
+    HARDLY_ANY,
+    Telling,
+    at_least_once,
+    certainty,
+    level,
+    number,
+    percent,
+    power,
+    times,
+)
 from optimal.promises import beyond
+from tasks import vectors
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
 WORD = 1 << 64
@@ -174,6 +186,22 @@ def test_many_reports_are_told_in_little_time_and_never_below_the_truth() -> Non
         assert (10 ** int(tens[1]) if len(tens) == 2 else Fraction(shown)) >= told.ratio
 
 
+def test_what_is_said_is_what_the_vectors_say_word_for_word() -> None:
+    """Of designs that everybody takes part in, of one report and of several, and of tasks."""
+    told, hostile, dealt, tasks = map(vectors, ("sentences", "hostile", "dealt", "tasks"))
+    for row, case in zip(told["designs"], hostile["good"] + dealt["good"] + told["own"], strict=True):
+        found = explain(case["design"])
+        assert (row["about"], row["epsilon"], row["unread"]) == (case["about"], found.epsilon, found.unread)
+        for own in row["over"]:
+            over = found.over(own["reports"])
+            assert (over.text.split("\n"), over.phrase) == (own["lines"], own["phrase"]), case["about"]
+            assert own["sure"] in (str(over.sure), float(over.sure))
+            assert own["named"] == float(over.named)
+            assert own["levels"] == [words for _, words in found.levels(own["reports"])]
+    for row, case in zip(told["tasks"], tasks["good"], strict=True):
+        assert (row["about"], row["terms"]) == (case["about"], list(Task.load(case["task"]).terms()))
+
+
 # ---- words
 
 
@@ -218,6 +246,50 @@ def test_large_ratios_are_rounded_up() -> None:
         assert exact <= 10 ** int(shown.removeprefix("10^")) <= 100 * exact
     assert times(Fraction(10**15) - Fraction(1, 2)) == "1000000000000000"
     assert percent(Fraction(9991, 10000)) == "nearly all cases"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shown"),
+    [
+        ("1", "1.00"), ("3/2", "1.50"), ("1.001", "1.01"), ("9.99", "9.99"), ("9.991", "10.00"), ("10", "10.0"),
+        ("10.01", "10.1"), ("99.9", "99.9"), ("99.91", "100.0"), ("100", "100"), ("100.1", "101"),
+        ("999999999999999", "999999999999999"), ("1e15", "10^16"), ("1e20", "10^21"),
+    ],
+)  # fmt: skip
+def test_ratios_have_three_digits_up_to_a_thousand_and_are_rounded_up(ratio: str, shown: str) -> None:
+    assert times(Fraction(ratio)) == shown
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "reports", "shown"),
+    [
+        (1.0, 1, "1"), (0.5, 3, "1.5"), (0.1, 1, "0.1001"), (0.1, 12, "1.201"), (2.5, 2, "5"), (12345.0, 1, "12350"),
+        (1.234, 1, "1.234"), (1.2345, 1, "1.235"), (0.00012345, 1, "0.0001235"), (3.0, 10_000, "30000"),
+        (0.9999, 1, "1"), (9.9991, 1, "10"), (0.25, 1, "0.25"), (40.0, 365, "14600"),
+    ],
+)  # fmt: skip
+def test_levels_have_four_digits_and_are_rounded_up(epsilon: float, reports: int, shown: str) -> None:
+    assert level(epsilon, reports) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [("0", "0.0"), ("1e-9", "0.1"), ("1/1000", "0.1"), ("1001/1000000", "0.2"), ("1/3", "33.4"), ("999/1000", "99.9")],
+)
+def test_shares_are_rounded_up_to_a_tenth_of_a_percent(share: str, shown: str) -> None:
+    assert percent(Fraction(share)) == f"{shown} % of the cases"
+    assert certainty(Fraction(share)) == f"at most {shown} % sure of one of them"
+
+
+@pytest.mark.parametrize("reports", [1, 2, 3, 7, 12, 100])
+def test_powers_are_rounded_against_us_in_the_last_of_192_digits(reports: int) -> None:
+    small = Fraction(1, 1 << 176)
+    for ratio in (Fraction(1), Fraction(3, 2), Fraction(10**6 + 1, 10**6)):
+        assert ratio**reports <= power(ratio, reports) <= ratio**reports * (1 + small)
+        assert reports > 1 or power(ratio, reports) == ratio
+    for chance in (Fraction(0), Fraction(1), Fraction(1, 3), Fraction(1, 10**6)):
+        exact = 1 - (1 - chance) ** reports
+        assert exact <= at_least_once(chance, reports) <= exact + small
 
 
 # ---- what is not protected

@@ -287,7 +287,9 @@ def test_exit_codes_of_the_client(tmp_path: Path, capsys: pytest.CaptureFixture[
     other = put(tmp_path / "other.json", document(min_batch=12))
     codes = [main(["verify", *each]) for each in ([good], [bad], [good, "--diff", other])]
     assert codes == [0, 1, 1]
-    capsys.readouterr()
+    told = capsys.readouterr().out.splitlines()
+    assert told[-3:-1] == ["What changed (2):", "  min_batch: 10 became 12"]
+    assert told[-1] == "  id: the content is another one"
     assert main(["verify", bad, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["holds"] is False
     assert main(["verify", str(tmp_path / "none.json")]) == 2

@@ -252,3 +252,38 @@ def test_a_ledger_of_version_1_is_opened_with_its_secret_only(tmp_path: Path) ->
     with pytest.raises(LedgerError, match="was made with another secret, or without one"):
         Ledger(tmp_path / "ledger", clock=noon, secret=bytes(32))
     assert Ledger(tmp_path / "ledger", clock=noon).overview()["left"]["spent"] == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (5, "is in use by another program"),
+        (6, "is in use by another program"),
+        (5 + (2 << 8), "is in use by another program"),
+        (8, "must not be written"),
+        (10, "could not be read or written by the disk"),
+        (10 + (13 << 8), "could not be read or written by the disk"),
+        (13, "cannot grow: the disk is full"),
+        (14, "cannot be opened"),
+        (26, "is not a ledger"),
+        (1, "is damaged"),
+        (11, "is damaged"),
+        (None, "is damaged"),
+    ],
+)
+def test_errors_of_the_file_are_told_in_words(
+    code: int | None, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path / "ledger", clock=noon)
+    error = sqlite3.OperationalError("it failed")
+    if code is not None:
+        error.sqlite_errorcode = code
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(sqlite3, "connect", fails)
+    with pytest.raises(LedgerError) as refused:
+        ledger.answer(TWO, "yes")
+    assert refused.value.message == f"the ledger {tmp_path / 'ledger'} {told}; nothing was spent or sent."
+    assert refused.value.hint

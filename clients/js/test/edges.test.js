@@ -5,6 +5,7 @@ import { test } from "node:test";
 import "../src/index.js";
 import { amountOf } from "../src/amounts.js";
 import { parse } from "../src/canonical.js";
+import { Device } from "../src/device.js";
 import { kernelFrom, readDocument, readDomain } from "../src/designs.js";
 import { WORD } from "../src/exact.js";
 import { general } from "../src/parts.js";
@@ -46,6 +47,7 @@ test("numbers have an exponent above 12 digits and below four zeros", () => {
   assert.equal(general(1e-4), "0.0001");
   assert.equal(general(1e-5), "1e-05");
   assert.equal(general(0), "0");
+  assert.deepEqual([1 / 3, 2 / 3, 0.1 + 0.2, 123456789.1234567, 1e12 / 3, 1e-5 / 3].map(general), ["0.333333333333", "0.666666666667", "0.3", "123456789.123", "333333333333", "3.33333333333e-06"]);
 });
 
 test("kernels say how many words they take", () => {
@@ -217,4 +219,28 @@ test("a random answer for none is any protected one, wherever they are, each for
   const [asked] = task({ design, epsilon: 2, budget: 2, questions: [[question({ none: null })]] }).questions;
   const drawn = (/** @type {bigint} */ word) => asked.answer(asked.agreed(), undefined, new ReplayWords([word])).answer;
   assert.deepEqual([0n, 1n, 2n, 3n, 4n, 5n].map((i) => drawn(((2n * i + 1n) * WORD) / 12n)), [0, 0, 3, 3, 5, 5]);
+});
+
+test("reports have so many words and bytes, and proofs are so much work, and no more", () => {
+  const keep = `${(5n * WORD) / 8n}`;
+  const grr = (/** @type {any} */ kernel, /** @type {string} */ mechanism, /** @type {any} */ params) => ({ mechanism, version: 1, epsilon: 9, domain: { k: Number(kernel.k) }, params, kernel });
+  const bits = (/** @type {number} */ k) => grr({ kind: "unary", k: `${k}`, keep, flip: HALF }, "the", { theta: 0.5 });
+  const set = (/** @type {number} */ k) => grr({ kind: "subset", k: `${k}`, size: "1", keep: `${WORD >> 21n}` }, "ss", { size: 1 });
+  const own = (/** @type {number} */ count) => {
+    const data = Array.from({ length: count }, (_, i) => ({ kind: "response", k: "2", keep: `${WORD / 2n + BigInt(i + 1) * (WORD >> 10n)}` }));
+    const levels = Array.from({ length: count }, (_, i) => (i + 1) / 2);
+    return grr({ k: "2", kind: "personal", data, level: [] }, "pldp", { levels, base: "grr", level_epsilon: null, level_report: "none", g: null });
+  };
+  const levels = (/** @type {number} */ count) => {
+    const { k, ...kernel } = own(count).kernel;
+    return { ...own(count), kernel };
+  };
+  for (const [make, most, told] of /** @type {[(size: number) => any, number, RegExp][]} */ ([
+    [bits, 2 ** 20, /needs 1048577 random words, more than the 1048576/],
+    [set, 2 ** 23, /needs 1048577 bytes, more than the 1048576/],
+    [levels, 16, /needs 17 levels, more than the 16/],
+  ])) {
+    assert.ok(new Device(make(most)).kernel);
+    assert.throws(() => new Device(make(most + 1)), { kind: "FormatError", message: told });
+  }
 });

@@ -598,6 +598,21 @@ test("a ledger of version 1 goes on: its spends stay, and what waits is still se
   assert.equal((await ledger.overview()).left.spent, 1);
 });
 
+test("a report of a ledger of version 1 has the attempts that are left of eight, and one at least", async () => {
+  for (const [attempts, left] of [[0, 8], [3, 5], [7, 1], [8, 1], [20, 1]]) {
+    const { store } = oldLedger({ attempts });
+    const { clock, ledger } = made({}, store);
+    const collector = new Collector();
+    collector.trouble = () => new Response("", { status: 500 });
+    for (let i = 0; i < 24; i += 1) {
+      await ledger.flush(null, { fetch: collector.fetch });
+      clock.now += 6 * HOUR;
+    }
+    assert.equal(collector.requests.length, left, `${attempts}`);
+    assert.equal((await ledger.overview()).counts.expired, 1);
+  }
+});
+
 test("what waits in a ledger of version 1 is sent until its task expires, and for seven days at most", async () => {
   const start = new Clock().now;
   for (const attempts of [0, 3]) {

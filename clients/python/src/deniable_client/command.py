@@ -164,11 +164,11 @@ def _status(given: Any) -> tuple[Any, list[str]]:
     lines = ["Asked:" if told["asked"] else "Nothing was asked."]
     for task in told["asked"]:
         who = f" by {task['collector']}" if task["collector"] else ""
-        lines.append(printable(f"  {task['task'][:16]} {' / '.join(task['questions'])} (about {task['subject']}{who})"))
+        lines.append(_shown(f"  {task['task'][:16]} {' / '.join(task['questions'])} (about {task['subject']}{who})"))
     lines.append("Reports: " + ", ".join(f"{count} {state}" for state, count in told["counts"].items()) + ".")
     for report in told["sent"]:
         why = f": {report['reason']}" if report["reason"] else ""
-        lines.append(printable(f"  {report['day']} {report['id']} {report['state']}{why}"))
+        lines.append(_shown(f"  {report['day']} {report['id']} {report['state']}{why}"))
     if told["lost"]["reports"]:
         lost = f"{told['lost']['reports']} reports, which cost epsilon {told['lost']['epsilon']:.12g}"
         lines.append(f"Not counted, and spent all the same: {lost}.")
@@ -210,7 +210,7 @@ def _verify(given: Any) -> tuple[Any, list[str]]:
 
     told, lines, holds = verify_places(given.file, given.diff)
     given.code = 0 if holds else _REFUSED
-    return told, [printable(line) for line in lines]
+    return told, list(map(_shown, lines))
 
 
 def _export(given: Any) -> tuple[Any, list[str]]:
@@ -219,6 +219,11 @@ def _export(given: Any) -> tuple[Any, list[str]]:
 
 
 # ---- parts
+
+
+def _shown(line: str) -> str:
+    """A line with words of strangers in it, indented where it is one of several below another."""
+    return f"{'  ' * line.startswith('  ')}{printable(line)}"
 
 
 def _agreed(question: Question, given: Sequence[str] | None, asks: bool) -> Sequence[object] | None:

@@ -58,7 +58,7 @@ def _exchange(url: str, body: bytes | None, timeout: float, most: int) -> Reply:
         wire = _Wire(_connect(host, port, url, deadline), deadline, most)
         made = http.client.HTTPConnection(parts.netloc)
         made.sock = wire  # it has what is used of a socket
-        headers = {"User-Agent": "deniable-client", "Connection": "close"}
+        headers = {"Host": parts.netloc, "User-Agent": "deniable-client", "Connection": "close"}
         headers |= {} if body is None else {"Content-Type": "application/json"}
         made.request("GET" if body is None else "POST", parts.path or "/", body, headers)
         response = made.getresponse()
