@@ -305,7 +305,8 @@ def test_where_all_answers_are_sensitive_the_promise_is_the_plain_one() -> None:
     some = dn.mechanism("uss", epsilon=1.0, k=4, sensitive=3)
     assert some.promise.sensitive is not None
     assert some.promise.strict is not None
-    assert some.promise.between(0, 3) == math.inf
+    assert some.promise.between(0, 3) == 1.0
+    assert some.promise.between(3, 0) == math.inf
     assert promise_sensitive(some).limit(0, 3) == some.promise.limit(0, 3) == 1.0
 
 
