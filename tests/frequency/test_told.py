@@ -15,6 +15,7 @@ from deniable.core.domain import Domain
 from deniable.core.frontier import least_mse
 from deniable.core.laws import balanced, epsilon_to, hashing
 from deniable.core.selection import SELECTORS
+from deniable.mechanisms.frequency.adaptive import _mixture_at
 from deniable.mechanisms.frequency.affine import (
     OutdoneError,
     _candidates,
@@ -463,3 +464,46 @@ def test_simulated_counts_have_the_means_of_reports_with_and_without_a_value(
         p, q = float(bulk.support.p), float(bulk.support.q)
         mean = p * counts + q * (counts.sum() - counts) + missing * np.array(alone)
         assert np.abs(seen - mean).max() < 6 * math.sqrt(100_000) / 2
+
+
+# ---- small print
+
+
+def test_a_place_of_a_mixture_is_a_size_and_a_share() -> None:
+    """A search knows it to about nine digits: nearer to a whole number it is that number."""
+    for place, size, share in ((3.0, 3, 0.0), (3.25, 3, 0.25), (2.9999999999, 3, 0.0), (3.0000000001, 3, 0.0)):
+        found = _mixture_at(place)
+        assert (found.size, found.share) == (size, pytest.approx(share, abs=1e-12))
+    assert _mixture_at(3.0005).share == pytest.approx(0.0005)
+    assert _mixture_at(2.9995).size == 2
+
+
+@pytest.mark.parametrize(("k", "shown"), [(2, "10"), (5, "10000"), (6, "100000"), (7, "100000..."), (40, "100000...")])
+def test_a_witness_of_bits_shows_six_of_them(k: int, shown: str) -> None:
+    assert dn.mechanism("oue", epsilon=1.0, k=k).proof.witness.output == f"report {shown}"
+
+
+def test_counts_are_drawn_without_reports_where_the_law_can_be_written_out() -> None:
+    known = {"grr", "ss", "oue", "hr", "pgr"}
+    for name in (*known, "lh", "plh", "iss", "wheel", "she", "ssmix"):
+        options: dict[str, Any] = {"g": 3} if name == "lh" else {}
+        assert dn.mechanism(name, epsilon=1.0, k=6, **options).bulk.knows_counts == (name in known)
+    assert dn.mechanism("affine", epsilon=1.0, k=1000).bulk.knows_counts
+    assert not dn.mechanism("affine", epsilon=1.0, k=100_000).bulk.knows_counts
+
+
+def test_public_seeds_are_as_many_as_there_are_to_be_dealt() -> None:
+    m: Any = dn.mechanism("affine", epsilon=1.0, k=6, q=7, m=3, j=1, zero=0)
+    assert m.bulk.coins == 3
+    reports = m.privatize(np.arange(60) % 6, coins=np.arange(60) % 3, rng=dn.simulation(1))
+    assert (np.asarray(reports.columns["value"], np.int64) // 7 == np.arange(60) % 3).all()
+    for name in ("lh", "wheel", "plh"):
+        options: dict[str, Any] = {"g": 3} if name == "lh" else {}
+        made = dn.mechanism(name, epsilon=1.0, k=6, **options)
+        assert made.bulk.coins == 1 << 64
+    long = dn.mechanism("lh", epsilon=1.0, k=6, g=3)
+    people = long.bulk.block + 5
+    coins = np.arange(people, dtype=np.uint64)
+    assert (
+        long.privatize(np.zeros(people, np.int64), coins=coins, rng=dn.simulation(1)).columns["seed"] == coins
+    ).all()

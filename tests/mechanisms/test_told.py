@@ -32,6 +32,7 @@ from deniable.mechanisms.outputs import (
     odds_to,
 )
 from deniable.mechanisms.possible import Cell, Entries, check_reports_of, loosened, nothing
+from deniable.mechanisms.protocol import permutation
 from deniable.mechanisms.registry import _OPTIONS, MECHANISMS, Option, check_options, entry_of, register, resolved
 from deniable.mechanisms.spaces import space_of
 from deniable.mechanisms.tracing import UntraceableError, chances_of
@@ -530,3 +531,56 @@ def test_people_are_divided_by_the_rounded_ends_of_shares() -> None:
         assert [step.name for step in steps] == ["level 0.5", "level 1", "level 2"]
     with pytest.raises(dn.ParameterError, match="people must be at least 3, one for each step, got 2"):
         p.run(np.zeros(2, np.int64), dn.simulation(1))
+
+
+class Words:
+    """A stream whose words are those that are given, one list after the other."""
+
+    def __init__(self, *words: list[int]) -> None:
+        self.words = list(words)
+
+    def draw(self, bits: int, n: int) -> Any:
+        assert bits == 64
+        assert len(self.words[0]) == n
+        return np.array(self.words.pop(0), np.uint64)
+
+
+def test_an_order_is_that_of_random_words_which_all_differ() -> None:
+    assert permutation(Words([30, 10, 20]), 3).tolist() == [1, 2, 0]  # type: ignore[arg-type]
+    assert permutation(Words([30, 10, 30], [1, 3, 2]), 3).tolist() == [0, 2, 1]  # type: ignore[arg-type]
+    assert permutation(Words([5]), 1).tolist() == [0]  # type: ignore[arg-type]
+    assert permutation(Words([]), 0).tolist() == []  # type: ignore[arg-type]
+    twice = Words([7, 7], [7, 7], [2, 1])
+    assert permutation(twice, 2).tolist() == [1, 0]  # type: ignore[arg-type]
+    assert twice.words == []
+
+
+def test_a_step_and_a_protocol_as_plain_data() -> None:
+    p = dn.protocol("rcf", levels="0.5,1", shares="0.25,0.75", k=3)
+    assert p.first().document() == {
+        "step": "level 0.5",
+        "share": 0.25,
+        "mechanism": "sue",
+        "k": 3,
+        "params": p.outline[0].mechanism.params,
+    }
+    assert p.params == {"levels": [0.5, 1.0], "shares": [0.25, 0.75]}
+    assert p.proof.ratio == max(step.mechanism.proof.ratio or 0 for step in p.outline)
+    assert p.proof.argument.startswith("everybody answers one step; ")
+    assert "for one step" in p.protection.text or p.protection.steps == "one"
+    several = dn.protocol("privkvm", epsilon=1.0, k=3, rounds=3)
+    ratios = [step.mechanism.proof.ratio or 0 for step in several.outline]
+    assert several.repeated
+    assert several.proof.ratio == math.prod(ratios, start=Fraction(1))
+    assert several.proof.argument.startswith("everybody answers every step, so the ratios multiply; ")
+    assert several.protection.steps == "every"
+
+
+def test_a_run_may_be_taken_up_after_steps_that_are_over() -> None:
+    p: Any = dn.protocol("rcf", levels="0.5,1", shares="0.25,0.75", k=3)
+    order, people = np.arange(20), np.arange(20) % 3
+    _, steps, tallies = p.go_on(people, order, (), dn.simulation(1))
+    assert ([step.name for step in steps], [t.n for t in tallies]) == (["level 0.5", "level 1"], [5, 15])
+    _, rest, both = p.go_on(people, order, tallies[:1], dn.simulation(1))
+    assert ([step.name for step in rest], [t.n for t in both]) == (["level 1"], [5, 15])
+    assert both[0] is tallies[0]

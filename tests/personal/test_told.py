@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -469,3 +471,79 @@ def test_a_level_without_people_is_left_out() -> None:
     wanted = (weights[0] * one.estimate(single).value + weights[1] * two.estimate(tally).value) / sum(weights)
     assert p_own > q
     assert both.value == pytest.approx(wanted, rel=1e-6)
+
+
+# ---- small print
+
+
+@pytest.mark.parametrize("report", ["response", "bit"])
+def test_errors_by_level_reports_are_those_of_two_unbiased_numbers(report: str) -> None:
+    """q and p - q of the reported level, solved for; their covariances level by level, and those of who is drawn."""
+    m = made(level_report=report, shares="0.5,0.3,0.2")
+    law, f, n = m.law, 0.3, 200
+    shares, channel = np.array(m.shares), law.channel
+    q, d = law.of("q"), law.of("p") - law.of("q")
+    one, two = (np.linalg.lstsq(channel, values, rcond=None)[0] for values in (q, d))
+
+    def spread(a: Any, b: Any) -> float:
+        return float(shares @ (channel @ (a * b) - (channel @ a) * (channel @ b)))
+
+    assert law.unbiased(q) == pytest.approx(one, rel=1e-6)
+    qq, qd, dd = spread(one, one), spread(one, two), spread(two, two)
+    gap = float(shares @ d)
+    found = law.auem(f, n)
+    scale = n * gap**2
+    bits = float(shares @ (f * law.of("p") * law.of("p_not") + (1 - f) * q * law.of("q_not")))
+    if report == "response":
+        assert found.level == pytest.approx((qq + 2 * f * qd + f * f * dd) / scale, rel=1e-6)
+        assert found.bias == pytest.approx((qd + f * dd) / scale, rel=1e-6)
+        assert law.gap_error(n) == pytest.approx(math.sqrt(dd / n), rel=1e-6)
+    assert found.data == pytest.approx(bits / scale, rel=1e-9)
+    assert found.fixed == pytest.approx(found.data + found.level, rel=1e-12)
+    drawn = f * (1 - f) * float(shares @ (d - gap) ** 2) / scale
+    assert found.random_levels - found.fixed == pytest.approx(drawn, rel=1e-6)
+    assert found.iid - found.random_levels == pytest.approx(f * (1 - f) / n, rel=1e-6)
+    a = float(shares @ law.of("q")) + f * gap
+    assert law.known_shares(f, n) == pytest.approx(a * (1 - a) / scale, rel=1e-9)
+
+
+def test_one_in_so_many_blocks_supports_an_answer_zero_counted() -> None:
+    m = replace(made(base="affine", k=6), blocks=(7, 3, 1, 1, 3))
+    assert m.one_in == pytest.approx(7 / 3)
+    assert replace(made(base="affine", k=6), blocks=(7, 3, 1, 0, 3)).one_in == pytest.approx(7 / 2)
+    assert made(base="lh", g=5).one_in == 5
+    assert made().one_in is None
+
+
+def test_one_level_tells_nothing_by_what_it_discloses() -> None:
+    one = some(levels="1", base="grr")
+    assert one.guarantee["disclosure"] == 0.0
+    assert one.guarantee["level"] == 0.0
+    two = some(sensitive=2, base="sue", levels="0.5,1")
+    tally = two.tally(two.privatize_items(np.arange(3000) % 6, dn.simulation(5)))
+    assert float(two.estimate(tally, method="self").value.sum()) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_reason_for_an_estimator_tells_how_much_less_error_it_has() -> None:
+    """At a faint level report the sum of support is better; at a loud one with shared disclosure the report may be."""
+    for make in (made, some):
+        for epsilon in (0.05, 8.0):
+            for base in ("sue", "oue", "lh"):
+                told = make(base=base, level_epsilon=epsilon).properties(1000)
+                words = told["estimator_reason"]
+                ratio = re.search(r"([0-9.e+]+) times less", words)
+                assert ratio is not None, words
+                assert float(ratio[1]) >= 1
+                assert told["estimator"] == ("self" if words.startswith("the sum") else "auem")
+                assert epsilon > 1 or told["estimator"] == "self"
+
+
+def test_work_and_size_of_reports_at_levels() -> None:
+    assert made().properties()["bits"] == pytest.approx(6 + math.log2(3))
+    assert made(level_report="none", level_epsilon=None).properties()["bits"] == 6.0
+    assert made(level_report="bit").properties()["bits"] == 7.0
+    assert made().properties()["bytes"] == 2
+    work = dn.MECHANISMS["pldp"].traits.work
+    assert work is not None
+    assert [float(work(made(base=base, k=20), 10)) for base in ("sue", "grr", "lh")] == [4.0, 2.0, 81.0]
+    assert float(work(made(base="sue", k=20, sensitive=10), 10)) == 4.0
