@@ -151,3 +151,11 @@ def test_the_chances_of_parts_are_in_the_channel() -> None:
     for i, share in ((0, Fraction(2, 5)), (1, Fraction(3, 5))):
         own = [row for name, row in zip(channel.outputs, channel.weights, strict=True) if name.startswith(f"part {i},")]
         assert [Fraction(sum(row[x] for row in own), channel.total) for x in range(15)] == [share] * 15
+
+
+def test_answers_to_parts_are_described_one_by_one() -> None:
+    m = made()
+    one, two = (part.domain.allowed for part in m.mechanisms)
+    assert m.domain.allowed == f"an answer for each part (a: {one}; b: {two})"
+    assert m.domain.labels_or_numbers == ("a", "b")
+    assert m.k == m.bulk.inputs == 15

@@ -507,3 +507,24 @@ def test_public_seeds_are_as_many_as_there_are_to_be_dealt() -> None:
     assert (
         long.privatize(np.zeros(people, np.int64), coins=coins, rng=dn.simulation(1)).columns["seed"] == coins
     ).all()
+
+
+def test_noisy_vectors_that_no_device_sends_are_told_from_the_others() -> None:
+    """By halves, as a batch is counted or not: whatever stands where, and however many they are."""
+    bulk = SHE(epsilon=1.0, domain=Domain.of(2), grid=0, reach=3).bulk
+    steps = np.array([[a, b] for a in range(-5, 6) for b in range(-5, 6)])
+    columns = {"steps": (steps + (1 << 31)).astype("<u4").view(np.uint8).reshape(-1, 8)}
+    for rows in (slice(None), slice(0, 1), slice(60, 61), slice(0, 0), slice(7, 90)):
+        found = bulk.possible({"steps": columns["steps"][rows]})
+        assert found.tolist() == (np.abs(steps[rows]).max(axis=1) <= 3).tolist()
+    assert bulk.steps({"steps": columns["steps"][60:61]}).tolist() == [steps[60].tolist()]
+
+
+def test_options_on_a_curve_are_plain_numbers() -> None:
+    for name, option, kind in (("ss", "size", int), ("lh", "g", int), ("ue", "p", float), ("pgr", "prime", int)):
+        curve = MECHANISMS[name].traits.curve
+        assert curve is not None
+        made = curve(1.0, 6).options(1)
+        assert list(made) == [option]
+        assert type(made[option]) is kind
+        assert dn.mechanism(name, epsilon=1.0, k=6, **made).params[option] == made[option]

@@ -371,6 +371,15 @@ def test_only_the_version_at_hand_is_read(version: Any) -> None:
         dn.from_design({**design, "version": version})
 
 
+def test_a_row_that_was_added_has_its_version_too() -> None:
+    with register("dated", replace(MECHANISMS["grr"], summary="as of today")):
+        design = dict(dn.mechanism("dated", epsilon=1.0, k=3).design)
+        assert dn.from_design(design).name == "dated"
+        for version in (0, 2):
+            with pytest.raises(dn.FormatError, match=f"version {version} of dated is unknown; this program has 1"):
+                dn.from_design({**design, "version": version})
+
+
 def test_the_paper_s_form_stands_alone() -> None:
     assert dn.mechanism("brr", epsilon=1.0, points=9, form="paper").k == 9
     with pytest.raises(dn.ParameterError, match="rule must be left out with form=paper, got 'min'"):

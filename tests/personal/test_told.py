@@ -547,3 +547,21 @@ def test_work_and_size_of_reports_at_levels() -> None:
     assert work is not None
     assert [float(work(made(base=base, k=20), 10)) for base in ("sue", "grr", "lh")] == [4.0, 2.0, 81.0]
     assert float(work(made(base="sue", k=20, sensitive=10), 10)) == 4.0
+
+
+def test_schemes_take_a_tally_for_each_of_their_steps() -> None:
+    p: Any = dn.protocol("rcf", levels="0.5,2", k=4)
+    first = p.outline[0].mechanism
+    tally = first.tally(first.privatize([0, 1], rng=dn.simulation(2)))
+    assert p.next([tally]) == p.outline[1]
+    for tallies in ([], [tally] * 3):
+        with refused(r"tallies must be one for each level \(1 to 2\)"):
+            p.next(tallies)
+    hidden: Any = dn.protocol("auem", levels="0.5,2", k=4)
+    for tallies in ([], [tally] * 2):
+        with refused("tallies must be that of the one step"):
+            hidden.next(tallies)
+    assert hidden.shares == (1.0,)
+    assert dn.protocol("ppda", levels="0.5,2", k=4).outline[0].mechanism.k == 8, "as many bits that nobody holds"
+    assert hidden.protection.steps == "one"
+    assert p.protection.promise.levels == (0.5, 2.0)

@@ -492,3 +492,18 @@ def test_counts_that_are_drawn_have_the_means_of_reports(name: str) -> None:
     truth = counts / 70_000
     assert (np.abs(found.value - truth) <= 6 * found.stderr + 1e-12).all()
     assert (np.abs(found.value - np.roll(truth, 1)) > 20 * found.stderr).any()
+
+
+def test_both_steps_are_pooled_and_there_are_no_more() -> None:
+    p: Any = dn.protocol("collaborative", epsilon=1.0, k=10, sensitive=4)
+    first = p.first().mechanism
+    one_tally = first.tally(first.privatize(np.arange(100) % 10, rng=dn.simulation(1)))
+    second = p.next([one_tally]).mechanism
+    other = second.tally(second.privatize(np.arange(1900) % 10, rng=dn.simulation(2)))
+    found = p.next([one_tally, other])
+    assert found.n == 2000
+    one_value, two_value = first.estimate(one_tally).value, second.estimate(other).value
+    assert found.value == pytest.approx(0.05 * one_value + 0.95 * two_value, rel=1e-9)
+    for tallies in ([], [one_tally, other, other]):
+        with refused(r"tallies must be one tally per step that is over \(1 or 2\)"):
+            p.next(tallies)
