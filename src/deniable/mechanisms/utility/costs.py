@@ -3,7 +3,8 @@
 A forged report is any that a device could have sent: a report that discloses nothing and supports sensitive targets as
 far as the base allows, or one that discloses a harmless target. The r targets are those that suit the forger best, so
 how many of them are sensitive is his choice too. What a report adds is linear in that number but for the place where
-the base cannot support more, so the best number is there or at an end.
+the base cannot support more, so the best number is there or at an end; or one less than all, as a report that discloses
+a target may support sensitive ones beside it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def pull_utility(m: Any, r: int) -> float:
         told = 1 / law.z + (t * (law.credit - b.q) + beside * held) / b.gap if t < r else 0.0
         return float(max(hidden, told))
 
-    return _best(m, r, gain, most)
+    return _best(m, r, gain, most, r - 1)
 
 
 def pull_budgets(m: Any, r: int) -> float:
