@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from deniable.core.domain import Domain
 from deniable.core.intervals import critical
 from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.keyvalue.estimate import FrequencyPart, GroupCounts, MeanPart, keyvalue_parts
-from deniable.mechanisms.keyvalue.laws import Signal, alone, best_share, raised, ratio_of
+from deniable.mechanisms.keyvalue.laws import Signal, alone, best_share, covered_by_subset, raised, ratio_of
 from deniable.mechanisms.keyvalue.pairs import PairSets
-from deniable.mechanisms.keyvalue.protocols import KsGrr
+from deniable.mechanisms.keyvalue.protocols import KsAdap, KsGrr
 from deniable.mechanisms.keyvalue.rounds import PrivKvm, published_means
 from deniable.mechanisms.keyvalue.signed import OneSampledKey, SplitSelection
 from deniable_client.kernels.keyvalue import GRID
@@ -283,7 +284,35 @@ def test_the_sets_that_a_report_tells_apart_best_are_named(k: int, length: int, 
     assert m.promise.k == 3**k
 
 
+@pytest.mark.parametrize(("total", "size", "others"), [(5, 2, 2), (5, 3, 2), (5, 2, 3), (4, 1, 0), (6, 3, 3)])
+def test_a_subset_of_all_has_more_than_the_others_unless_it_is_one_of_theirs(
+    total: int, size: int, others: int
+) -> None:
+    sets = list(combinations(range(total), size))
+    wanted = sum(any(x >= others for x in own) for own in sets) / len(sets)
+    assert covered_by_subset(total, size, others) == pytest.approx(wanted)
+
+
 # ---- protocols
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("held", [0, 1, 4, 5, 6, 9])
+def test_people_say_how_many_candidates_they_have_five_at_most(held: int) -> None:
+    """At epsilon 12 fewer than one of 30,000 reports is another number; 6 of 400 are so with a chance below 1e-13."""
+    protocol = KsAdap(epsilon=12.0, domain=12, top=5)
+    step = protocol._ask_sizes(range(10))
+    people = PairSets(np.arange(401) * held, np.tile(np.arange(held), 400), np.zeros(400 * held, np.int64))
+    found = step.mechanism.estimate(step.mechanism.tally(step.privatize(people, dn.simulation(2)))).value
+    assert found[min(held, 5)] == pytest.approx(1, abs=0.015)
+
+
+@pytest.mark.parametrize("top", [0, 4, 1.5, True])
+def test_half_of_the_keys_are_wanted_at_most(top: Any) -> None:
+    for kind in (KsGrr, KsAdap):
+        assert kind(epsilon=1.0, domain=7, top=3).top == 3
+        with pytest.raises(ParameterError, match="top must be an integer from 1 to 3"):
+            kind(epsilon=1.0, domain=7, top=top)
 
 
 def test_an_estimate_is_simulated_if_the_tally_of_any_step_is() -> None:

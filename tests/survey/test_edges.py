@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from deniable.mechanisms.survey.blocks import Block, Goal, best_blocks, shares_o
 from deniable.mechanisms.survey.bounds import least_sum, most_of_all
 from deniable.mechanisms.survey.effects import Effects, interaction_of
 from deniable.mechanisms.survey.foreseen import worst
-from deniable.mechanisms.survey.independence import _uncertain, independence_people, independence_power
+from deniable.mechanisms.survey.independence import Independence, _uncertain, independence_people, independence_power
 from deniable.mechanisms.survey.laws import best_shape, box_costs, least_cost, sampling
 from deniable.mechanisms.survey.several import AskedPart
 from deniable.mechanisms.survey.shares import split_budget, wanted
@@ -65,6 +66,16 @@ def test_questions_with_the_fewest_answers_are_asked_together_where_that_pays() 
     assert together(blocks(3.0, [2, None, 2])) == [(0, 2), (1,)], "one that is asked alone stays so"
 
 
+def test_two_yes_no_questions_are_asked_together_from_where_on_that_costs_less() -> None:
+    assert together(blocks(1.342, [2, 2])) == [(0,), (1,)]
+    assert together(blocks(1.343, [2, 2])) == [(0, 1)]
+    for epsilon in (1.31, 1.36, 2.0, 2.6, 4.0):
+        goal = Goal((1.0, 1.0, 1.0))
+        alone = singles([least_cost(k, epsilon) for k in (2, 3, 3)], goal)
+        found = goal.total([block.people for block in blocks(epsilon, [2, 3, 3])])
+        assert found <= goal.total([block.people for block in alone]) * (1 + 1e-12)
+
+
 def test_the_cost_of_a_block_is_that_of_its_best_shape_for_what_is_wanted_of_its_own_questions() -> None:
     for own in ({"weights": (5.0, 1.0, 2.0)}, {"stderr": (0.3, 0.01, 0.02)}):
         goal = Goal(**own)  # type: ignore[arg-type]
@@ -104,23 +115,19 @@ def test_a_question_without_weight_does_not_move_the_bound() -> None:
         assert least_sum(1.5, (7, *sizes), (0.0, *weights)) == pytest.approx(alone)
 
 
-@pytest.mark.parametrize("sizes", [(2, 2), (2, 3), (2, 2, 2), (3, 4), (2, 8), (4, 4)])
-def test_of_at_most_16_sets_of_answers_the_bound_is_what_some_report_tells(sizes: tuple[int, ...]) -> None:
-    """By the definition, with sums over all sets of cells; of more it is that of the best subset of cells."""
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 3), (2, 2, 2)])
+def test_of_few_sets_of_answers_the_bound_is_the_most_that_any_report_tells(sizes: tuple[int, ...]) -> None:
+    """By the definition, over all sets of cells that a report can favour."""
     epsilon, k = 2.0, math.prod(sizes)
-    cells = list(product(*map(range, sizes)))
-    best, seen = 0.0, 0
-    for held in combinations(range(k), min(3, k - 1)):
-        likely = np.ones(k)
-        likely[list(held)] = math.exp(epsilon)
-        likely /= likely.mean()
-        told = 0.0
-        for j, own in enumerate(sizes):
-            means = [np.mean([likely[i] for i, cell in enumerate(cells) if cell[j] == a]) for a in range(own)]
-            told += float(np.var(means))
-        best, seen = max(best, told), seen + 1
-    assert most_of_all(epsilon, sizes) >= best * (1 - 1e-12)
-    assert most_of_all(epsilon, sizes) <= math.sinh(epsilon / 2) ** 2
+    cells, best = np.array(list(product(*map(range, sizes)))), 0.0
+    for size in range(1, k):
+        for held in combinations(range(k), size):
+            likely = np.where(np.isin(np.arange(k), held), math.exp(epsilon), 1.0)
+            likely /= likely.mean()
+            told = [np.var([likely[cells[:, j] == a].mean() for a in range(own)]) for j, own in enumerate(sizes)]
+            best = max(best, float(sum(told)))
+    assert most_of_all(epsilon, sizes) == pytest.approx(best)
+    assert best < math.sinh(epsilon / 2) ** 2
 
 
 # ---- boxes and ticks
@@ -404,6 +411,37 @@ def test_one_person_less_than_is_needed_has_less_than_the_wanted_power() -> None
             assert independence_power(plan, "a", "b", table, n - 1).power < power
 
 
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"level": 0.0}, "level must be between 0 and 1"),
+        ({"level": 1.0}, "level must be between 0 and 1"),
+        ({"power": 0.05}, "power must be between the level 0.05 and 1"),
+        ({"power": 1.0}, "power must be between the level"),
+        ({"table": [[0.5, 0.5], [0.0, 0.0]]}, "people in all rows and columns"),
+        ({"table": [[0.5, 0.0], [0.5, 0.0]]}, "people in all rows and columns"),
+        ({"table": [[0.6, 0.5], [0.0, -0.1]]}, "shares of 2 times 2 cells"),
+    ],
+)
+def test_powers_that_cannot_be_are_refused(own: dict[str, Any], told: str) -> None:
+    plan, table = pairs_parts({"a": 2, "b": 2}, 2.0), own.pop("table", [[0.4, 0.1], [0.1, 0.4]])
+    with pytest.raises(ParameterError, match=told):
+        independence_people(plan, "a", "b", table, **own)
+    if "power" not in own:
+        with pytest.raises(ParameterError, match=told):
+            independence_power(plan, "a", "b", table, 100, **own)
+
+
+@pytest.mark.parametrize(("degrees", "told"), [(1, "on 1 degree of freedom"), (2, "on 2 degrees of freedom")])
+def test_a_test_tells_its_degrees_of_freedom_and_whether_it_is_simulated(degrees: int, told: str) -> None:
+    found = Independence(("a", "b"), 3.0, degrees, 0.1, 1000, True, 50.0, 1e-9)
+    assert told in repr(found)
+    assert "from 1,000 reports, SIMULATED" in repr(found)
+    assert "SIMULATED" not in repr(replace(found, simulated=False))
+    assert found.document()["pearson"]["valid"] is False
+    assert (found.document()["degrees"], found.document()["simulated"]) == (degrees, True)
+
+
 def test_exported_tables_have_the_level_that_is_asked_for() -> None:
     plan = pairs_parts({"a": ["no", "yes"], "b": 3}, 2.0)
     tally = plan.mechanism.tally(plan.mechanism.privatize_items(np.arange(600) % 6, dn.simulation(3)))
@@ -460,6 +498,16 @@ def test_a_split_budget_sends_the_reports_of_all_questions() -> None:
     assert told["bits"] == pytest.approx(sum(bulk.outputs for bulk in each))
     assert made.record == pytest.approx(3.0)
     assert made.guarantee()["answers"] == pytest.approx({"a": 1.0, "b": 1.0, "c": 1.0})
+
+
+def test_errors_in_other_units_are_made_comparable_where_none_has_a_weight() -> None:
+    asked = {"a": 2, "age": dn.mechanism("hm", interval=(0, 90), points=10, epsilon=1.0)}
+    made = dn.survey(asked, epsilon=1.0, stderr={"a": 0.05, "age": 3.0})
+    told, units = made.properties(50), [question.unit for question in made.questions]
+    assert units == pytest.approx([1.0, 81.0**2]), "from the first point to the last one"
+    assert told["mse_sum"] == pytest.approx(
+        sum(mse / unit for mse, unit in zip(told["mse"].values(), units, strict=True))
+    )
 
 
 def test_people_are_dealt_to_the_parts_that_miss_most() -> None:
