@@ -23,6 +23,7 @@ AREAS = {
     *("learn", "ledger", "marks", "options", "planning", "predicting", "proofs", "randomness"),
     *("releases", "running", "scripts", "second", "see", "serving", "sessions"),
     *("stores", "stranger", "survey", "testing", "thresholds", "told", "values"),
+    "noticed_5",
 }  # fmt: skip
 CRITICAL = (
     *(path for path in (ROOT / "clients/python/src/deniable_client/kernels").glob("*.py") if path.stem != "__init__"),
