@@ -25,6 +25,7 @@ AREAS = {
     *("releases", "running", "scripts", "second", "see", "serving", "sessions"),
     *("stores", "stranger", "survey", "testing", "thresholds", "told", "values"),
     "noticed_3",
+    "noticed_5",
 }  # fmt: skip
 CRITICAL = (
     *(path for path in (ROOT / "clients/python/src/deniable_client/kernels").glob("*.py") if path.stem != "__init__"),

@@ -128,9 +128,11 @@ def _uncertain(table: TwoWay) -> str:
     for question, labels in zip(table.questions, (table.rows, table.columns), strict=True):
         value, matrix = table.margin(question)
         spread = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-        at = int(np.argmin(value / spread))
-        if value[at] < min(MARGIN * spread[at], worst * spread[at]):
-            worst = value[at] / spread[at]
+        alone = np.where(value > 0, math.inf, -math.inf)  # of a few reports none of which is about it
+        times = np.where(spread > 0, value / np.where(spread > 0, spread, 1.0), alone)
+        at = int(np.argmin(times))
+        if times[at] < min(MARGIN, worst):
+            worst = times[at]
             told = f"{labels[at]} of {question}, {100 * value[at]:.1f} ± {100 * spread[at]:.1f} %"
     return told
 
