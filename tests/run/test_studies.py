@@ -87,9 +87,10 @@ def test_a_study_of_means_measures_what_its_runs_show() -> None:
     assert measured["mse"] == pytest.approx(sum(x * x for x in errors) / 4)
     held = [float(covered(one)[0]) for one in columns]
     assert measured["coverage"] == sum(held) / 4
-    scale = 4 * (math.e + 1) / (math.e - 1)  # a report says one of two ends, so far from the middle of the interval
+    half = float(grid.points[-1] - grid.points[0]) / 2
+    scale = half * (math.e + 1) / (math.e - 1)  # a report says one of two ends, so far from the middle of the interval
     variance = float(people.frequencies @ (scale**2 - (grid.points - 2) ** 2)) / 300
-    assert measured["mse_predicted"] == pytest.approx(variance, rel=5e-3)  # the points of the coarse grid are few
+    assert measured["mse_predicted"] == pytest.approx(variance, rel=1e-9)
     assert found.document()["k"] == m.k
 
 
