@@ -47,8 +47,6 @@ from deniable.present.tables import (
 )
 from deniable.present.theme import PALETTE, in_order
 
-# ---- texts
-
 
 def test_what_xml_has_no_place_for_is_marked_and_all_else_stays() -> None:
     kept = "\t\n\r ~\xa0ÿ\ud7ff\ue000\ufdcf\ufdf0\ufffd😀"
@@ -121,8 +119,6 @@ def test_parameters_are_told_without_what_is_left_out() -> None:
     assert parameters({"base": {"mechanism": "ss", "params": {"size": 2}}}) == "base = ss (size = 2)"
     assert parameters({"base": {"mechanism": "grr", "params": {}}}) == "base = grr"
 
-
-# ---- tables
 
 ESTIMATE: dict[str, Any] = {
     "value": [0.1234, -0.05],
@@ -212,9 +208,6 @@ def test_tables_are_as_wide_as_their_cells_or_as_there_is_room() -> None:
     bold = WIDE.render(width=80, styled=True)
     assert "\x1b[1m" in bold
     assert "\x1b" not in WIDE.render(width=80)
-
-
-def test_control_characters_are_written_out() -> None:
     assert printable("a\x1b[1m\u202eb\n日") == "a\\x1b[1m\\u202eb\\n日"
 
 
@@ -278,9 +271,6 @@ def test_studies_of_numbers_directions_losses_and_keys_tell_theirs() -> None:
     assert keys["ncr"][0] == "0.75"
     assert keys["mse frequency top"] == ["0.001", "of frequencies, over the 7 most frequent keys"]
     assert "mse mean top" not in keys
-
-
-# ---- pages
 
 
 def test_pages_escape_whatever_is_told_and_count_what_they_leave_out() -> None:
