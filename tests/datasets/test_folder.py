@@ -49,3 +49,18 @@ def test_the_folder_is_given_or_named_by_the_environment(tmp_path: Path, monkeyp
     assert data_folder() == tmp_path
     with pytest.raises(ParameterError, match="data folder must be a folder that exists"):
         data_folder(tmp_path / "none")
+
+
+def test_files_of_bytes_are_as_long_as_their_head_says(tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    sizes = b"\0\0\0\2\0\0\0\3"
+    path.write_bytes(gzip.compress(b"\0\0\x08\2" + sizes + bytes(range(6))))
+    assert read_images(path).tolist() == [[0, 1, 2], [3, 4, 5]]
+    head = b"\0\0\x08\2" + sizes
+    for data in (
+        head + bytes(5), head + bytes(7), b"\0\0\x09\2" + sizes + bytes(6), b"\0\0\x08\0\0", b"\0\0\x08",
+        b"\0\0\x08\4" + sizes * 2 + bytes(36), b"",
+    ):  # fmt: skip
+        path.write_bytes(gzip.compress(data))
+        with pytest.raises(FormatError, match=r"x\.gz is not a file of bytes in IDX format, or is cut off"):
+            read_images(path)

@@ -47,6 +47,18 @@ def test_what_forged_reports_can_do_is_said_by_question(name: str, options: dict
     assert question_of(name).forged(found["gain"]) in found["text"]
 
 
+def test_forged_reports_move_shares_in_points_and_numbers_as_they_are() -> None:
+    told = {name: row.forged(0.1231) for name, row in QUESTIONS.items()}
+    assert told == {
+        "frequency": "raise the share of one answer by at most 12.4 percentage points",
+        "range": "raise the share of a range by at most 12.4 percentage points",
+        "key-value": "raise the frequency of one key by at most 12.4 percentage points",
+        "release": "add at most 0.123 to the mean loss",
+        "mean": "move the mean by at most 0.123",
+        "direction": "move the end of the resultant by at most 0.123",
+    }
+
+
 def test_errors_of_means_have_the_unit_of_the_numbers() -> None:
     units = {name: row.unit for name, row in QUESTIONS.items()}
     own = dict.fromkeys(("mean", "direction"), "in the unit of the numbers")

@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.core.types import Words
-from deniable.errors import FormatError, InWords, ParameterError, require
+from deniable.errors import FormatError, InWords, ParameterError, is_whole, require
 
 __all__ = ["check_coins", "refuse_undealt"]
 
@@ -21,6 +21,9 @@ def check_coins(coins: object, n: int, number: int = _WORDS) -> Words:
         given = np.asarray(coins)
     except ValueError as error:
         raise ParameterError(f"coins must be {need}: {error}.") from error
+    if given.dtype.kind == "f":  # numbers of Python on both sides of 2**63
+        plain = np.asarray(coins, object)
+        given = plain.astype(np.uint64) if all(is_whole(x, 0, _WORDS - 1) for x in plain.flat) else given
     whole = np.issubdtype(given.dtype, np.integer) and bool((given >= 0).all() if given.size else True)
     shown = InWords(f"{given.dtype} of shape {given.shape}")
     require(whole and given.shape == (n,), "coins", shown, f"{need}, one per value")

@@ -108,9 +108,13 @@ class Counting:
 
     def add(self, batch: Any, place: Callable[[int], str] = "row {}".format) -> None:
         """Count the reports of a batch; `place` says in words where its row i stands."""
+        names = batch.schema.names
         for name in self.by:
-            require(name in batch.schema.names, "by", name, f"one of the columns {', '.join(batch.schema.names)}")
-        batch = _plain(batch.select([name for name in self.columns if name in batch.schema.names]))
+            require(name in names, "by", name, f"one of the columns {', '.join(names)}")
+        there = self.column in names or _is_packed(batch, self.column)
+        hint = f"Reports are in the column {REPORT!r}, or packed in {', '.join(PACKED)}."
+        require(there, "column", self.column, f"one of {', '.join(names)}", hint)
+        batch = _plain(batch.select([name for name in self.columns if name in names]))
         for key, rows, part in groups_of(batch, self.by):
             m = self._mechanism(key)
             if m is None:
@@ -141,9 +145,6 @@ class Counting:
         return Counted(tally, skips.counts, skips.places)
 
     def _rows(self, m: Mechanism, part: Any, rows: IntArray, skips: _Skips) -> Iterator[tuple[Reports, IntArray]]:
-        names = part.schema.names
-        hint = f"Reports are in the column {REPORT!r}, or packed in {', '.join(PACKED)}."
-        require(self.column in names, "column", self.column, f"one of {', '.join(names)}", hint)
         table, at = _fixed(part.column(self.column), rows, m.bulk.row_bytes, skips)
         if at.size:
             yield Reports(m.design, m.fields, split_rows(m.fields, table)), at
