@@ -88,11 +88,12 @@ def test_a_look_that_began_before_a_change_is_not_believed_after_it() -> None:
         loop = asyncio.get_running_loop()
 
         def slow(asked: str) -> TaskRow | None:
-            rows.append(real(asked))
+            row = real(asked)
+            rows.append(row)
             if len(rows) == 1:
                 loop.call_soon_threadsafe(read.set)
                 asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result(60)
-            return rows[-1] if len(rows) > 1 else rows[0]
+            return row
 
         service.store.task = slow  # type: ignore[method-assign]
         early = asyncio.ensure_future(service.collector.task(id))
@@ -106,6 +107,7 @@ def test_a_look_that_began_before_a_change_is_not_believed_after_it() -> None:
         go_on.set()
         old = await early
         assert old is not None
+        assert old.row.state == "open"
         now = await service.collector.task(id)
         assert now is not None
         assert now.row.state == "closed"

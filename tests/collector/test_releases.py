@@ -72,6 +72,19 @@ def test_a_release_has_the_whole_proof_of_its_promise(
     json.dumps(found, allow_nan=False)
 
 
+def test_a_release_tells_what_was_proved_beside_what_was_promised() -> None:
+    """Also where the proof is better than the promise, has no ratio, or nobody has looked at the mechanism."""
+    task, m = make_task(), dn.mechanism("grr", epsilon=1.0, k=8)
+    proof = SimpleNamespace(ratio=None, method="a way", argument="why", witness=("a", 1))
+    other: Any = SimpleNamespace(
+        name="mine", epsilon=1.0, epsilon_exact=0.75, proof=proof, vetted=False, protection=m.protection
+    )
+    found = certificate(task, task.questions[0], other)
+    assert (found["mechanism"], found["epsilon"], found["epsilon_exact"]) == ("mine", 1.0, 0.75)
+    assert (found["ratio"], found["method"], found["argument"], found["witness"]) == (None, "a way", "why", "('a', 1)")
+    assert (found["vetted"], found["budget"]) == (False, {"task": 40, "subject": 40, "lifetime": 40})
+
+
 def test_of_older_tasks_nothing_is_promised_about_silence() -> None:
     task = make_task()
     told = certificate(task, task.questions[0], dn.mechanism("grr", epsilon=1.0, k=8))["device"]
@@ -148,6 +161,18 @@ def test_what_is_withheld_says_why_and_how_many_reports_there_are_and_nothing_el
         "why": "3 reports are fewer than the minimum batch of 4",
     }  # fmt: skip
     assert set(one) == {"question", "text", "reports", "state", "estimate", "tally", "none", "privacy", "forged"}
+
+
+def test_a_window_that_is_open_counts_the_reports_of_all_its_questions_and_groups() -> None:
+    service = Service()
+    two = [Asked(text="One?", design=DESIGN), Asked(text="Two?", design=DESIGN)]
+    id = service.add(task_of(*two, strata={"land": ["DE", "FR"]}, windows=2, min_batch=99))
+    for number, (land, question, n) in enumerate([(1, 0, 4), (2, 0, 3), (1, 1, 2), (0, 1, 1)]):
+        service.fates(id, *(item(100 * number + i, bytes([land, question, 1])) for i in range(n)))
+    row = service.store.task(id)
+    assert row is not None
+    found = windows(service.store, row, Intake(row.document), service.now)
+    assert [(window.state, window.reports, window.document) for window in found] == [("open", 10, None)]
 
 
 def test_a_window_without_any_published_question_is_withheld() -> None:

@@ -75,6 +75,19 @@ def test_an_error_is_logged_by_its_kind_and_its_last_five_places() -> None:
     assert "error" not in line(record(error=(None, None, None)))
 
 
+def test_an_error_is_logged_as_one(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger("deniable.service"), "propagate", True)
+    caplog.set_level(logging.INFO, "deniable.service")
+    logs.log("went well", n=1)
+    logs.log("went wrong", error=KeyError("x"), n=2)
+    assert [(each.getMessage(), each.levelno) for each in caplog.records] == [
+        ("went well", logging.INFO),
+        ("went wrong", logging.ERROR),
+    ]
+    assert [line(each)["n"] for each in caplog.records] == [1, 2]
+    assert [line(each).get("error") for each in caplog.records] == [None, "KeyError"]
+
+
 def test_the_log_goes_to_standard_error_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often it is set up; of others only errors are told, and nothing goes on to other handlers."""
     names = ("deniable.service", "uvicorn", "asyncio")

@@ -77,6 +77,8 @@ def test_a_long_question_needs_a_subject_of_its_own() -> None:
         (1.0, 3, 1000.0, ""),
         (1.0, 3, 1000.5, "budget must be from 3"),
         (0.5, 3, 1.5, ""),
+        (0.5, 3, None, ""),
+        (0.5, 5, None, ""),
         (0.5, 3, 1.4, "budget must be from 1.5"),
     ],
 )
