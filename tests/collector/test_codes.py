@@ -97,6 +97,8 @@ def test_the_mask_that_costs_least_is_taken_the_first_of_equal_ones(text: str, m
         if number == costs.index(min(costs)):
             best = grid
     assert whole == best
+    monkeypatch.setattr(qr, "_penalty", lambda grid: 7)
+    assert "".join(map(str, matrix(text)[8][size - 8 :])) == f"{format_bits(0):015b}"[7:]
 
 
 def test_a_picture_draws_each_dark_module_where_it_is() -> None:

@@ -211,13 +211,16 @@ def test_nobody_is_taken_while_the_oldest_waits_longer_than_may_be(monkeypatch: 
         await asyncio.sleep(0)
         now[0] = 100.25
         assert not writer.full
-        now[0] = 100.5
+        second = asyncio.ensure_future(writer.add(upload(1)))
+        await asyncio.sleep(0)
+        now[0] = 100.5  # the second one waits no longer than it may
         assert writer.full
         with pytest.raises(OverloadedError):
             await writer.add(upload(1))
         writer._take()
         assert not writer.full
         first.cancel()
+        second.cancel()
 
     asyncio.run(run())
 
