@@ -21,6 +21,7 @@ LEAST = 1000
 AREAS = {
     *("apart", "audit", "beside", "checking", "commands", "dealt", "devices", "drawn", "estimates", "estimating"),
     "grammar",
+    "noticed_1",
     *("learn", "ledger", "marks", "options", "planning", "predicting", "proofs", "randomness"),
     *("releases", "running", "scripts", "second", "see", "serving", "sessions"),
     *("stores", "stranger", "survey", "testing", "thresholds", "told", "values"),
