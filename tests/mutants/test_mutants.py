@@ -20,13 +20,11 @@ TOOL = LISTS / "run.py"
 LEAST = 1000
 AREAS = {
     *("apart", "audit", "beside", "checking", "commands", "dealt", "devices", "drawn", "estimates", "estimating"),
-    "grammar",
-    "noticed_1",
-    *("learn", "ledger", "marks", "options", "planning", "predicting", "proofs", "randomness"),
+    *("grammar", "learn", "ledger", "marks"),
+    *(f"noticed-{area}" for area in ("clients", "collector", "designs", "files", "oracles", "pages", "plans")),
+    *("options", "planning", "predicting", "proofs", "randomness"),
     *("releases", "running", "scripts", "second", "see", "serving", "sessions"),
     *("stores", "stranger", "survey", "testing", "thresholds", "told", "values"),
-    "noticed_3",
-    "noticed_5",
 }  # fmt: skip
 CRITICAL = (
     *(path for path in (ROOT / "clients/python/src/deniable_client/kernels").glob("*.py") if path.stem != "__init__"),
