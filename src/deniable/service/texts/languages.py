@@ -63,12 +63,13 @@ class Language:
         return sign + written + (comma + tenths if tenths else "")
 
     def signed(self, value: float, digits: int = 1) -> str:
-        """A number with its sign, also where it is above 0.
+        """A number with its sign, also where what is written is above 0.
 
-        >>> language("en").signed(2.5), language("en").signed(-2.5)
-        ('+2.5', '-2.5')
+        >>> language("en").signed(2.5), language("en").signed(-2.5), language("en").signed(0.04)
+        ('+2.5', '-2.5', '0')
         """
-        return (self.minus.replace("-", "+") if value > 0 else "") + self.number(value, digits)
+        written = self.number(value, digits)
+        return (self.minus.replace("-", "+") if value > 0 and written != "0" else "") + written
 
     def share(self, value: float, digits: int = 0) -> str:
         """A number of hundredths, with its sign."""
