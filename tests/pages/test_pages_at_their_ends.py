@@ -201,11 +201,6 @@ def test_a_survey_that_devices_no_longer_answer_is_over() -> None:
         assert survey._state(collector, known) == state
 
 
-def test_windows_of_a_survey_begin_every_so_many_days() -> None:
-    task: Any = SimpleNamespace(opens=OPENS, days=7)
-    assert [survey._day(task, i) for i in range(3)] == [OPENS, date(2026, 3, 9), date(2026, 3, 16)]
-
-
 # ---- what is asked
 
 

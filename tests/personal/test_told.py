@@ -16,7 +16,7 @@ import deniable as dn
 from deniable.core.domain import Domain
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.optimal.bounds import least_told
-from deniable.mechanisms.personal.bound import distance_at_levels
+from deniable.mechanisms.personal.base import _distance
 from deniable.mechanisms.personal.laws import calibration_slope, common_range, ideal_channel, leak_warning, places
 from deniable.mechanisms.personal.levels import (
     check_base,
@@ -396,11 +396,11 @@ def test_the_error_is_for_equally_frequent_answers_or_those_of_theta() -> None:
 def test_a_bound_for_all_answers_alike_is_for_no_others() -> None:
     promise, shares = made(k=300, levels="0.5,1", base="lh").promise, (0.5, 0.5)
     even, uneven = np.full(300, 1 / 300), np.r_[0.5, np.full(299, 0.5 / 299)]
-    known = distance_at_levels(promise, even, shares, 1.0, 10)
+    known = _distance(promise, even, shares, 1.0, 10)
     assert known["bound"] == least_told(np.array([0.5, 1.0]), np.array(shares), 300).distance(1.0, 300, 10)["bound"]  # type: ignore[union-attr]
-    assert distance_at_levels(promise, uneven, shares, 1.0, 10) == {}
+    assert _distance(promise, uneven, shares, 1.0, 10) == {}
     parts = made(k=300, levels="0.5,1", base="lh", sensitive=200).promise
-    assert distance_at_levels(parts, even, shares, 1.0, 10) == {}
+    assert _distance(parts, even, shares, 1.0, 10) == {}
 
 
 # ---- schemes of papers

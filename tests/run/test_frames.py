@@ -42,7 +42,7 @@ def test_the_callers_kind_comes_back(kind):
     given = kinds()[kind]
     reports = frames.privatize(given, m, column="answer", keep=["day"])
     assert type(reports) is type(given)
-    held = pa.table(reports.read_all() if kind == "reader" else frames._whole(reports))
+    held = pa.table(reports.read_all() if kind == "reader" else frames._batches(reports).read_all())
     assert held.column_names == ["report", "day"]
     again = frames._like(given, held)
     groups = frames.tally(again, m, by="day")
@@ -50,12 +50,12 @@ def test_the_callers_kind_comes_back(kind):
     counted = frames.tally(held, m)
     assert counted.tally.n == 120
     assert counted.skipped == {}
-    rows = frames._whole(groups).to_pylist()
+    rows = frames._batches(groups).read_all().to_pylist()
     assert {row["day"]: row["n"] for row in rows} == {"mon": 60, "tue": 60}
     assert sum(dn.load(row["tally"]) for row in rows) == counted.tally
     shares = frames.estimate(frames._like(given, held), m, by=["day"])
     assert type(shares) is type(given)
-    assert frames._whole(shares).num_rows == 6
+    assert frames._batches(shares).read_all().num_rows == 6
 
 
 def test_values_are_not_kept_beside_their_reports():

@@ -436,7 +436,7 @@ def _questions_table(made: Any, told: Mapping[str, Any]) -> Table:
         together = ", ".join(part for part in parts[name] if part != name)
         asked = told["mechanisms"][name] + f" ({together})" * bool(together)
         share, people = told["shares"][name], told["people"][name]
-        shown_error = "" if error is None else number(error, 3) if question.unit != 1.0 else f"{100 * error:.3g} pt"
+        shown_error = "" if error is None else _error(error, question.unit != 1.0)
         rows.append([name, asked, percent(share, 1), number(math.floor(people)), shown_error])
     columns = (
         Column("question", wrap=True),
@@ -444,6 +444,11 @@ def _questions_table(made: Any, told: Mapping[str, Any]) -> Table:
         *right("of all people", "people", "std. error"),
     )
     return Table(columns, rows)
+
+
+def _error(error: float, plain: bool) -> str:
+    """A standard error: of shares in percentage points, of numbers as it is."""
+    return number(error, 3) if plain else f"{100 * error:.3g} pt"
 
 
 def _notes(made: Any, told: Mapping[str, Any]) -> list[str]:

@@ -21,7 +21,6 @@ from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.survey.asked import AskedPart, Told, tell
 from deniable.mechanisms.survey.blocks import Block, Goal, best_blocks, singles
 from deniable.mechanisms.survey.box import Box
-from deniable.mechanisms.survey.joined import TwoWay
 from deniable.mechanisms.survey.laws import box_costs, least_cost, most_information, sampling
 from deniable.mechanisms.survey.survey import SCHEMES, Question, Survey
 from deniable.mechanisms.survey.tabled import TableSurvey
@@ -31,7 +30,7 @@ from deniable_client.errors import within
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels.dealt import PARTS_MAX
 
-__all__ = ["AUTO", "AskedPart", "Survey", "Told", "TwoWay", "pays_from", "restored", "survey", "tell"]
+__all__ = ["AUTO", "AskedPart", "Survey", "Told", "pays_from", "restored", "survey", "tell"]
 
 AUTO = "auto"
 """The way of asking with the smallest errors, of those that make one report."""

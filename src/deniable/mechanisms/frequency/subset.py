@@ -168,34 +168,20 @@ def check_size(size: object, k: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Selection(SupportMechanism):
-    """Sets of `size` answers."""
-
-    size: int
-    vetted: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "size", check_size(self.size, self.k))
-
-    @cached_property
-    def support(self) -> Support[float]:
-        return subset(*epsilon_to(self.epsilon), self.k, self.size)
-
-    @property
-    def sizes(self) -> Mapping[int, float]:
-        return {self.size: 1.0}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SubsetSelection(_Selection):
+class SubsetSelection(SupportMechanism):
     """A set of `size` answers that holds the true one with probability size e/(size e + k - size).
 
     The least error of all mechanisms with the same epsilon when `size` is best. A report is the set as k bits: it has
     no order, so nothing tells which member is the true one.
     """
 
+    size: int
     family: ClassVar[str] = "ss"
+    vetted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", check_size(self.size, self.k))
 
     @classmethod
     def optimal(
@@ -206,6 +192,14 @@ class SubsetSelection(_Selection):
         near = max(1, round(domain.k * w / (1 + w)))
         size = near if rounding == "paper" else best_subset_size(domain.k, epsilon)
         return cls(epsilon=epsilon, domain=domain, size=size)
+
+    @cached_property
+    def support(self) -> Support[float]:
+        return subset(*epsilon_to(self.epsilon), self.k, self.size)
+
+    @property
+    def sizes(self) -> Mapping[int, float]:
+        return {self.size: 1.0}
 
     @cached_property
     def bulk(self) -> SubsetBulk:
@@ -222,7 +216,7 @@ class SubsetSelection(_Selection):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalSelection(_Selection):
+class IntervalSelection(SupportMechanism):
     """`size` neighbouring positions on a ring, under a keyed permutation of the answers that the report names.
 
     The error and the best guess of subset selection for every size, in a seed and one number below k; the server looks
@@ -230,13 +224,27 @@ class IntervalSelection(_Selection):
     (for pairs of answers, as far as errors are concerned) is an assumption (docs/maths/utility.md, section 6).
     """
 
+    size: int
     family: ClassVar[str] = "iss"
+    vetted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", check_size(self.size, self.k))
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain) -> IntervalSelection:
         """The size of lowest exact MSE."""
         epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
         return cls(epsilon=epsilon, domain=domain, size=best_subset_size(domain.k, epsilon))
+
+    @cached_property
+    def support(self) -> Support[float]:
+        return subset(*epsilon_to(self.epsilon), self.k, self.size)
+
+    @property
+    def sizes(self) -> Mapping[int, float]:
+        return {self.size: 1.0}
 
     @cached_property
     def bulk(self) -> IntervalBulk:

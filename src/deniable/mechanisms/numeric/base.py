@@ -170,14 +170,25 @@ def sliding(epsilon: float, k: int, m: int) -> WindowBulk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Windowed(Numeric):
-    """A window of `m` answers around the value."""
+class SquareWave(Numeric):
+    """The square wave: the window that tells most about where a value lies; `fit(method="ems")` for distributions.
+
+    >>> SquareWave.optimal(epsilon=1.0, domain=Grid.of(0, 1, 64)).m
+    33
+    """
 
     m: int
+    family: ClassVar[str] = "sw"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "m", check_window(self.m, self.k))
+
+    @classmethod
+    def optimal(cls, *, epsilon: float, domain: Domain | Span, m: int | None = None) -> SquareWave:
+        """With the window of the paper, unless another one is given."""
+        grid = on_grid(domain, POINTS_WAVE)
+        return cls(epsilon=epsilon, domain=grid, m=wave_window(check_epsilon(epsilon), grid.k) if m is None else m)
 
     @cached_property
     def bulk(self) -> WindowBulk:
@@ -189,27 +200,15 @@ class _Windowed(Numeric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquareWave(_Windowed):
-    """The square wave: the window that tells most about where a value lies; `fit(method="ems")` for distributions.
-
-    >>> SquareWave.optimal(epsilon=1.0, domain=Grid.of(0, 1, 64)).m
-    33
-    """
-
-    family: ClassVar[str] = "sw"
-
-    @classmethod
-    def optimal(cls, *, epsilon: float, domain: Domain | Span, m: int | None = None) -> SquareWave:
-        """With the window of the paper, unless another one is given."""
-        grid = on_grid(domain, POINTS_WAVE)
-        return cls(epsilon=epsilon, domain=grid, m=wave_window(check_epsilon(epsilon), grid.k) if m is None else m)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Piecewise(_Windowed):
+class Piecewise(Numeric):
     """The piecewise mechanism for means, by default with the window whose largest variance is least."""
 
+    m: int
     family: ClassVar[str] = "pm"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "m", check_window(self.m, self.k))
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain | Span, window: str = "best", m: int | None = None) -> Piecewise:
@@ -220,6 +219,14 @@ class Piecewise(_Windowed):
             paper = max(1, round(grid.k * math.exp(-epsilon / 2)))
             m = paper if window == "paper" else best_window(epsilon, grid.k)
         return cls(epsilon=epsilon, domain=grid, m=m)
+
+    @cached_property
+    def bulk(self) -> WindowBulk:
+        return sliding(self.epsilon, self.k, self.m)
+
+    @cached_property
+    def law(self) -> Sliding[float]:
+        return Sliding.ideal(self.epsilon, self.k, self.m)
 
 
 @dataclass(frozen=True, kw_only=True)
