@@ -54,6 +54,8 @@ class Nursery:
         self.watch = Watch()
         self.items: dict[str, list[Any]] = {}
         self.functions: dict[CodeType, list[FunctionType]] = {}
+        self.sound: dict[str, bool] = {}
+        """Which of the tests that failed pass here on the sources as they are."""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for item in session.items:
@@ -65,7 +67,20 @@ class Nursery:
             if type(each) is FunctionType and each.__code__.co_filename in files:
                 self.functions.setdefault(each.__code__, []).append(each)
         gc.freeze()
-        run_all(self.jobs, self.root, self.at_once, self.done, lambda job, folder: self.try_(session, job, folder))
+
+        def work(job: Job, folder: Path) -> Answer:
+            return self.try_(session, job, folder)
+
+        def told(job: Job, answer: Answer) -> None:
+            """A test that fails in a fork whatever is changed says nothing of the mutant."""
+            by = next(iter(answer.get("failed", ())), None)
+            if by is not None and by not in self.sound:
+                run_all([Job((by,))], self.root, 1, lambda _, own: self.sound.update({by: own["code"] == 0}), work)
+            if by is not None and not self.sound[by]:
+                answer = {"code": -1, "failed": [], "stopped": False, "log": f"{by} fails in every fork"}
+            self.done(job, answer)
+
+        run_all(self.jobs, self.root, self.at_once, told, work)
         return True
 
     def pytest_internalerror(self, excrepr: object) -> None:

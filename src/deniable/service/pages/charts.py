@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -79,7 +80,12 @@ def _picture(data: bytes, labels: tuple[str, ...] | None, title: str, kind: str)
 
 
 def drawn(draw: Callable[[str], object], kind: str) -> bytes:
-    """What is drawn to a file, as the bytes of a picture."""
+    """What is drawn to a file, as the bytes of a picture.
+
+    Altair looks whether pandas is loaded; half loaded, by a download in another thread, it makes the picture fail.
+    """
+    with suppress(ImportError):
+        import_module("pandas")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chart.json"
         draw(str(path))
