@@ -134,6 +134,11 @@ def test_a_chart_has_every_budget_and_is_not_overwritten(run):
     refused = run("promise", "p.json", "--chart", "c.json")
     assert refused.code == 2
     assert "--force" in refused.err
+    assert run("promise", "p.json", "--chart", "c.json", "--force").code == 0
+    written = Path("p.json").read_bytes()
+    for more in ([], ["--force"]):
+        itself = run("promise", "p.json", "--chart", "p.json", *more)
+        assert (itself.code, Path("p.json").read_bytes()) == (2, written)
 
 
 # ---- the best release from files

@@ -47,6 +47,11 @@ def test_values_are_those_that_the_mechanism_releases(
     found = json.loads(capsys.readouterr().out)
     assert found["values"] == m.remap().apply(reports).tolist()  # type: ignore[attr-defined]
     assert (found["n"], found["mechanism"], found["remapped"], found["simulated"]) == (4, name, True, False)
+    assert main(["release", "r", "--out", "remapped.csv", "--remap", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["n"], told["remapped"], told["out"], "values" in told) == (4, True, "remapped.csv", False)
+    rows = list(csv.DictReader(Path("remapped.csv").read_text().splitlines()))
+    assert [float(row["value"]) for row in rows] == found["values"]
 
 
 def test_labels_come_back_and_simulated_ones_are_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -212,6 +212,7 @@ def test_every_number_of_a_release_is_held_against_its_tallies() -> None:
     releases = [made | {"questions": [each, held]} for each in changed]
     releases += [made | {"questions": [shown]}, made | {"questions": [shown, held | {"reports": 3}]}]
     releases += [made | {"reports": total} for total in (120, 121, 123, None)]
+    releases += [made | {"questions": [shown | {"reports": own}, held], "reports": own + 2} for own in (0, 119, 121)]
     releases += [made | {"questions": each} for each in ([shown, "r"], {"q": shown})]
     for each in releases:
         assert not verify(json.dumps(each).encode()).holds

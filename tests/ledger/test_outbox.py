@@ -359,6 +359,42 @@ def test_this_machine_is_reached_without_a_proxy(
     assert ledger.flush(collector.url.replace("http", scheme, 1)) == Sent(1, 0, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("environment", "reached"),
+    [
+        ({}, ("a.here.example", 443)),
+        ({"https_proxy": "http://proxy.example:3128"}, ("proxy.example", 3128)),
+        ({"HTTPS_PROXY": "http://proxy.example:3128"}, ("proxy.example", 3128)),
+        ({"https_proxy": "proxy.example:3128"}, ("proxy.example", 3128)),
+        ({"https_proxy": "http://proxy.example"}, ("proxy.example", 80)),
+        ({"http_proxy": "http://proxy.example:3128"}, ("a.here.example", 443)),
+        ({"https_proxy": "http://proxy.example:3128", "no_proxy": "a.here.example"}, ("a.here.example", 443)),
+        ({"https_proxy": "http://proxy.example:3128", "no_proxy": "b.example, .here.example"}, ("a.here.example", 443)),
+        ({"https_proxy": "http://proxy.example:3128", "NO_PROXY": "here.example"}, ("a.here.example", 443)),
+        ({"https_proxy": "http://proxy.example:3128", "no_proxy": "*"}, ("a.here.example", 443)),
+        ({"https_proxy": "http://proxy.example:3128", "no_proxy": "b.here.example"}, ("proxy.example", 3128)),
+        ({"https_proxy": "http://proxy.example:3128", "no_proxy": ""}, ("proxy.example", 3128)),
+    ],
+)
+def test_the_proxy_of_the_environment_is_for_https_to_all_hosts_that_are_not_excepted(
+    environment: dict[str, str], reached: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        for written in (name, name.upper()):
+            monkeypatch.delenv(written, raising=False)
+    for name, text in environment.items():
+        monkeypatch.setenv(name, text)
+    asked: list[tuple[str, int]] = []
+
+    def reach(host: str, port: int, deadline: float) -> socket.socket:
+        asked.append((host, port))
+        raise OSError("nobody is there")
+
+    monkeypatch.setattr(http, "_reach", reach)
+    assert http.post("https://a.here.example/x", b"{}", 20).trouble == "no answer ('nobody is there')"
+    assert asked == [reached]
+
+
 @pytest.mark.parametrize("timeout", [0, -1, "20", None, float("nan"), 3601, True])
 def test_a_deadline_is_a_number_of_seconds(timeout: Any, ledger: Ledger) -> None:
     with pytest.raises(ParameterError, match="timeout must be a number of seconds"):

@@ -186,6 +186,22 @@ def test_alike_is_within_a_tenth_at_small_and_at_large_budgets() -> None:
     assert found.verdict == "corrected"
 
 
+def test_small_budgets_are_up_to_two_and_large_ones_from_four_on() -> None:
+    """One budget at a time has a gain, in both means and in statements about a part of the budgets."""
+    context = Context(kskv.PAPER)
+    sizes = (0.5, 2.0, 3.0, 4.0, 6.0)
+    first = [row for row in rows(0.5, 0.4, 0.001) if row["epsilon"] == 1.0]
+    some = [{**row, "epsilon": epsilon} for row in first for epsilon in sizes]
+    context._made[kskv.PAPER.figure("fig3").compute, ()] = some, []
+
+    def budgets(**where: Any) -> set[float]:
+        return {at[1] for at in Comparison("fig3", "ks-ue", ("pckv-ue",), **where).gains(context)[0]}
+
+    parts = kskv.statements._HALVES.values()
+    assert [budgets(budgets=part) for part in parts] == [{0.5, 2.0}, {4.0, 6.0}]
+    assert budgets() == set(sizes)
+
+
 def test_runs_are_those_of_the_mechanisms_that_are_compared() -> None:
     """A third mechanism with few runs does not make less sure what two others with many show."""
     some = [{**row, "runs": 400} for row in rows(0.5, 0.4, 0.01)] + rows(0.5, 0.4, 0.01, names=("slow", "none"))

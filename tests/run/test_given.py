@@ -147,6 +147,15 @@ def test_a_matrix_in_json_has_its_names(tmp_path: Path) -> None:
         assert (found.outputs, found.labels) == (outputs, labels)
 
 
+@pytest.mark.parametrize("text", ["0.75,0.25\n0.25,0.75\n", "a,b\n.75,.25\n.25,.75\n", "[[0.75, 0.25], [0.25, 0.75]]"])
+def test_a_mark_of_the_encoding_is_no_part_of_a_matrix(tmp_path: Path, text: str) -> None:
+    """As spreadsheets write it before everything else: neither a first number nor a first name has it."""
+    (tmp_path / "m").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    found = read_matrix(str(tmp_path / "m"))
+    assert _shares(found.rows) == [[0.75, 0.25], [0.25, 0.75]]
+    assert found.outputs == (("a", "b") if text.startswith("a") else None)
+
+
 def test_a_matrix_may_be_as_long_as_the_limit_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "1,0\n0,1\n"
     (tmp_path / "m.csv").write_text(text)

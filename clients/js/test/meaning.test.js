@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { kernelFrom } from "../src/designs.js";
 import { WORD } from "../src/exact.js";
 import * as all from "../src/index.js";
+import { guarantees } from "../src/levels.js";
 import { meant, reading } from "../src/meaning.js";
 import { ReplayWords } from "../src/replay.js";
 import { COIN, vectors } from "./tasks.js";
@@ -159,6 +160,41 @@ const SMALL = [
     ["interaction", { kind: "interaction", sizes: ["2", "4"], g: "3", size: "2", keep: HALF }, 6, 0, i],
   ].map((row) => /** @type {any} */ (row))),
 ];
+
+/** Kernels of two levels, the more protective one first. @type {[string, any[]][]} */
+const LEVELS = [
+  ["response", [{ ...THREE, keep: HALF }, THREE]],
+  ["response of two", [{ ...PAIR, keep: TWO_THIRDS }, { ...PAIR, keep: `${(5n * WORD) / 6n}` }]],
+  ["unary", [{ kind: "unary", k: "3", keep: HALF, flip: THIRD }, { kind: "unary", k: "3", keep: TWO_THIRDS, flip: `${WORD / 6n + 1n}` }]],
+  ["unary of two", [{ kind: "unary", k: "2", keep: HALF, flip: THIRD }, { kind: "unary", k: "2", keep: TWO_THIRDS, flip: HALF }]],
+  ["hashing", [{ kind: "hashing", k: "4", g: "3", keep: HALF }, { kind: "hashing", k: "4", g: "3", keep: TWO_THIRDS }]],
+  ["utility", [OPEN, { ...OPEN, plain: HALF }]],
+];
+const TOLD = [[], [PAIR], [{ kind: "bit", chances: [THIRD, TWO_THIRDS] }]];
+
+for (const [name, data] of LEVELS) {
+  test(`what a report of ${name} tells of its level, and of a value and its level, is what the laws of all say`, () => {
+    for (const level of TOLD) {
+      const kernel = kernelFrom({ kind: "personal", data, level });
+      const wanted = { level: 0, pair: 0 };
+      for (const seed of name === "hashing" ? [1n, 2n, 3n, 4n].map((i) => [(i * 0x9e3779b97f4a7c15n) % WORD]) : [[]]) {
+        const laws = Array.from({ length: 2 * Number(kernel.k) }, (_, i) => law(kernel, BigInt(i >> 1), i & 1, seed, evenly(6)));
+        laws.forEach((one, i) => laws.forEach((two, j) => {
+          for (const [report, share] of one) {
+            const same = i >> 1 === j >> 1;
+            if (!same && name === "utility" && !report.startsWith("0")) continue; // it names a harmless answer
+            const ratio = Math.log(share / (two.get(report) ?? 0));
+            wanted.pair = Math.max(wanted.pair, ratio);
+            if (same) wanted.level = Math.max(wanted.level, ratio);
+          }
+        }));
+      }
+      const found = guarantees(kernel);
+      for (const part of /** @type {("level" | "pair")[]} */ (["level", "pair"]))
+        assert.ok(Math.abs(found[part] - wanted[part]) < 1e-9, `${part}: ${found[part]} for ${wanted[part]}`);
+    }
+  });
+}
 
 /** @param {number[]} one @param {number[]} two */
 const alike = (one, two) => one.length === two.length && one.every((share, x) => Math.abs(share - two[x]) < 1e-9);
