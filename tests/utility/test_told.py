@@ -429,11 +429,14 @@ def test_what_a_forged_report_discloses_costs_the_server_one_look() -> None:
     }
 
 
-def test_a_forger_of_budgets_takes_the_answers_with_most_room() -> None:
-    m = dn.mechanism("uue-levels", k=6, sensitive=4, item_epsilon="2,0.5,1,0.5", theta=0.5)
+@pytest.mark.parametrize(("budgets", "theta"), [("4,2,3,1", 0.5), ("4,3,2,3", 0.95), ("1,0.2,0.5,0.5", 0.05)])
+def test_a_forger_of_budgets_takes_the_answers_with_most_room(budgets: str, theta: float) -> None:
+    """All four that are sensitive are the most of which bits can be forged, however many targets there are."""
+    m = dn.mechanism("uue-levels", k=6, sensitive=4, item_epsilon=budgets, theta=theta)
     law: Any = m.law  # type: ignore[attr-defined]
     rooms = sorted(((1 - law.base.q) / law.base.gap).tolist(), reverse=True)
-    for r in (1, 2, 3, 4):
+    assert rooms[0] > 1.03 * rooms[-1], "rooms differ"
+    for r in (1, 2, 3, 4, 5, 6):
         wanted = max(sum(rooms[:r]), 1 / law.z)
         assert float(MECHANISMS["uue-levels"].traits.pull(m, r)) == pytest.approx(wanted, rel=1e-12)
 
