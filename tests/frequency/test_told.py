@@ -433,6 +433,15 @@ def test_ends_of_shares_are_told() -> None:
             dn.mechanism("pgr", epsilon=1.0, k=5, prime=prime)
 
 
+@pytest.mark.parametrize(
+    ("arc", "ring", "steps"),
+    [(0.01, 3, 1), (0.25, 3, 2), (0.5, 3, 4), (0.93, 3, 7), (0.99, 3, 7), (0.999999, 16, 65535)],
+)
+def test_an_arc_is_at_least_a_step_and_at_most_all_but_one(arc: float, ring: int, steps: int) -> None:
+    m: Any = dn.mechanism("wheel", epsilon=1.0, k=3, arc=arc, ring=ring)
+    assert m.bulk.kernel.arc == steps
+
+
 # ---- best guesses
 
 
