@@ -336,6 +336,10 @@ def test_intervals_of_what_is_hardly_ever_disclosed_hold_those_of_its_reports_al
     part = found.parts["frequency"]
     told = told_interval(part.disclosed, part.law.z, part.n, level=0.9, target=target)
     whole = part.interval(0.9, target, False)
+    at_once, together = (
+        told_interval(part.disclosed, part.law.z, part.n, level=1 - 0.1 / 7, target=target),
+        part.interval(0.9, target, True),
+    )
     items = part.harmless
     few = np.zeros(3, bool)
     for some in told.notes.values():
@@ -344,6 +348,8 @@ def test_intervals_of_what_is_hardly_ever_disclosed_hold_those_of_its_reports_al
     assert not few.all()
     assert (whole.low[items][few] <= told.low[few]).all()
     assert (whole.high[items][few] >= told.high[few]).all()
+    assert (together.low[items][few] <= at_once.low[few]).all()
+    assert (together.high[items][few] >= at_once.high[few]).all()
     every = np.zeros(7, int)
     for about in whole.notes.values():
         every += about
