@@ -22,6 +22,7 @@ from deniable.mechanisms.personal.estimate import (
     LevelCounts,
     PersonalPart,
     choose,
+    choose_utility,
     linear,
     plausible_shares,
 )
@@ -202,6 +203,35 @@ def test_the_estimator_of_least_predicted_variance_is_chosen_and_by_how_much_is_
         ratio = max(own_variance, told_variance) / min(own_variance, told_variance)
         assert name == chosen
         assert why == f"{what} p and q with the least predicted variance, {ratio:.3g} times less than the other way"
+
+
+def test_with_harmless_items_the_estimator_of_least_summed_variance_is_chosen() -> None:
+    """Variances are made up: those of sensitive and of harmless items are summed, for items that are equally common."""
+    asked: list[Any] = []
+
+    def law(own: float, told: float, levels: int = 2, reported: bool = True) -> Any:
+        def variances(method: str, *given: Any) -> tuple[FloatArray, FloatArray]:
+            asked.append(given)
+            part = {"self": own, "auem": told}[method]
+            return np.array([0.5, part]), np.array([2.0])
+
+        alone = SimpleNamespace(supports=(0.1, 0.2)[:levels], reported=reported)
+        return SimpleNamespace(own=alone, slopes=lambda *_: None, variances=variances)
+
+    for own, told, chosen, what, ratio in (
+        (1.5, 5.5, "self", "the sum of all support tells", 2),
+        (5.5, 1.5, "auem", "the level reports tell", 2),
+        (1.5, 1.5, "self", "the sum of all support tells", 1),
+    ):
+        name, why = choose_utility("sue", law(own, told), 2, 3, 0.4, 1000)
+        assert name == chosen
+        assert why == f"{what} p and q with {ratio} times less predicted error"
+    base, f, rest, n, target = asked[0]
+    assert (base, n, target) == ("sue", 1000, "reporters")
+    assert f == pytest.approx([0.3, 0.3])
+    assert rest == pytest.approx([0.4 / 3] * 3)
+    assert choose_utility("sue", law(9, 1, levels=1), 2, 3, 0.4, 1000)[0] == "auem"
+    assert choose_utility("sue", law(9, 1, reported=False), 2, 3, 0.4, 1000) == ("self", "no level is reported")
 
 
 def test_the_guard_warns_and_refuses() -> None:
