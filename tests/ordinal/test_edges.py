@@ -141,6 +141,17 @@ def test_shares_of_a_circle_with_points_that_are_no_answers_are_the_best_for_its
         assert own < 0.995 * even
 
 
+@pytest.mark.parametrize("circle", [14, 22])
+def test_shares_are_plain_only_where_the_widths_double_up_to_a_quarter_of_the_circle(circle: int) -> None:
+    widths = widths_of(circle)
+    assert widths == (1, 2), "which double, but are far from a quarter of the circle"
+    own, plain = (
+        ideal_law(1.0, circle, circle, widths, widths, shares, sizes_of(1.0, circle, widths)).mean_variance(RANGES)
+        for shares in (windows_shares(1.0, circle, circle, widths), (1, 1))
+    )
+    assert own < 0.99 * plain
+
+
 def test_shares_for_prefixes_are_the_best_for_prefixes() -> None:
     epsilon, k = 1.0, 16
     widths = widths_of(k)
