@@ -259,6 +259,20 @@ def test_values_of_no_chance_are_never_drawn() -> None:
     assert told.expected == Guess(pytest.approx(0.9), 0.9)
 
 
+def test_a_value_is_guessed_from_the_output_of_a_channel_and_from_what_is_known_before() -> None:
+    """Where one answer is likely enough it is guessed from both outputs, so exactly those who have it are hit."""
+    coin = Channel(("a", "b"), ((3, 1), (1, 3)), 4)
+    for prior, value in (((0.9, 0.1), 0), ((0.1, 0.9), 1)):
+        people = reconstruction._draw(np.array(prior), 500, dn.simulation(3).spawn(2)[0])
+        found = dn.attack(coin, prior=prior, reports=500, seed=3)
+        assert found.hits == np.count_nonzero(people == value)
+        assert found.measured == found.hits / 500
+    sure = Channel(("a", "b", "c"), ((4, 0, 0), (0, 4, 0), (0, 0, 4)), 4)
+    assert dn.attack(sure, prior=[0.2, 0.5, 0.3], reports=300).hits == 300, "outputs that leave no doubt"
+    blind = Channel(("a", "b"), ((1, 1), (1, 1)), 2)
+    assert dn.attack(blind, prior=[0.0, 1.0], reports=300).hits == 300, "a value that everybody has"
+
+
 # ---- checks
 
 

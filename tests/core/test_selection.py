@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -28,6 +29,17 @@ def test_the_filter_is_its_definition(points: np.ndarray) -> None:
     """Few different numbers, so that ties and equal points are common."""
     asr, mse = points[:, 0] / 7, points[:, 1] / 7
     assert pareto(asr, mse).tolist() == by_definition(asr, mse)
+
+
+def test_a_point_that_is_no_better_in_either_is_beaten_and_equal_points_stay() -> None:
+    """All sets of three points of a grid of nine, so every tie in one number or in both; in each order."""
+    grid = list(product((0.1, 0.2, 0.3), (1.0, 2.0, 3.0)))
+    for points in product(grid, repeat=3):
+        asr, mse = (np.array(column) for column in zip(*points, strict=True))
+        assert pareto(asr, mse).tolist() == by_definition(asr, mse), points
+    assert pareto(np.array([0.1, 0.3]), np.array([2.0, 2.0])).tolist() == [0], "the same error, a larger guess"
+    assert pareto(np.array([0.1, 0.1]), np.array([2.0, 1.0])).tolist() == [1], "the same guess, a larger error"
+    assert pareto(np.array([0.1, 0.1]), np.array([2.0, 2.0])).tolist() == [0, 1]
 
 
 def test_the_filter_takes_a_million_points() -> None:

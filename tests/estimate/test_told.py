@@ -159,6 +159,8 @@ def test_groups_are_pooled_by_their_reports_or_by_weights() -> None:
     assert found.stderr == pytest.approx(np.sqrt([0.015**2 + 0.01**2, 0.015**2 + 0.005**2]).tolist())
     assert (found.n, found.simulated, found.bias) == (400, True, ("fitted", "projected", "smoothed"))
     assert found.steps == ("b", "pooled with 1 other group(s), 400 reports in all")
+    assert pool([two, one]).simulated, "whichever of them is"
+    assert not pool([one, one]).simulated
     weighed = pool([one, two], [1, 4])
     assert weighed.value == pytest.approx([0.52, 0.48])
     assert weighed.covariance() == pytest.approx(np.diag([0.004**2 + 0.032**2, 0.004**2 + 0.016**2]))

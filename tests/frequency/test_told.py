@@ -433,6 +433,40 @@ def test_ends_of_shares_are_told() -> None:
             dn.mechanism("pgr", epsilon=1.0, k=5, prime=prime)
 
 
+@pytest.mark.parametrize(
+    ("arc", "ring", "steps"),
+    [(0.01, 3, 1), (0.25, 3, 2), (0.5, 3, 4), (0.93, 3, 7), (0.99, 3, 7), (0.999999, 16, 65535)],
+)
+def test_an_arc_is_at_least_a_step_and_at_most_all_but_one(arc: float, ring: int, steps: int) -> None:
+    m: Any = dn.mechanism("wheel", epsilon=1.0, k=3, arc=arc, ring=ring)
+    assert m.bulk.kernel.arc == steps
+
+
+# ---- best guesses
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "options"),
+    [
+        *(("pgr", k, {"prime": prime}) for k, prime in ((3, 2), (3, 3), (4, 5), (6, 5), (5, 3), (8, 7), (9, 3))),
+        *(("hr", k, {}) for k in (2, 3, 4)),
+        *(("affine", k, {"q": 7, "m": 3, "j": 1, "zero": 0}) for k in (3, 5, 7)),
+        *(("affine", k, {"q": 13, "m": 3, "j": 1, "zero": 1}) for k in (4, 9)),
+    ],
+)
+def test_best_guesses_are_those_of_all_reports_also_of_reports_that_support_no_answer(
+    name: str, k: int, options: dict[str, Any]
+) -> None:
+    """The largest joint chance of each report with a value, summed: under even and uneven priors."""
+    m: Any = dn.mechanism(name, epsilon=1.0, k=k, **options)
+    chances = m.bulk.channel().matrix()
+    even, uneven = np.full(k, 1 / k), np.arange(k, 0, -1) / (k * (k + 1) / 2)
+    assert m.asr == m.guess().success == pytest.approx((chances * even[:, None]).max(axis=0).sum(), rel=1e-9)
+    for prior in (uneven, uneven[::-1]):
+        wanted = (chances * prior[:, None]).max(axis=0).sum()
+        assert m.guess(prior.tolist()).success == pytest.approx(wanted, rel=1e-9)
+
+
 # ---- counts that are drawn without reports
 
 

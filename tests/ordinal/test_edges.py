@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,49 @@ def test_a_tree_has_as_many_levels_as_it_takes(k: int, fanout: int, circle: int)
 def test_the_circle_for_prefixes_is_half_as_long_again_or_longer(k: int) -> None:
     assert circle_of(k, PREFIXES) >= 1.5 * k
     assert k <= circle_of(k, RANGES) <= 1.25 * k + 4
+
+
+@pytest.mark.parametrize(
+    ("workload", "least", "points"), [(RANGES, 4, (15, 21, 25, 27, 45, 81, 101, 135)), (PREFIXES, 3, (6, 10, 17, 54))]
+)
+def test_a_circle_is_the_smallest_whose_widths_are_at_most_three_times_each_other(
+    workload: Any, least: int, points: tuple[int, ...]
+) -> None:
+    """Exactly three times is still even."""
+
+    def even(circle: int) -> bool:
+        widths = widths_of(circle, workload)
+        return all(b <= 3 * a for a, b in pairwise([*widths, circle / least]))
+
+    for k in points:
+        circle = circle_of(k, workload)
+        start = k if workload == RANGES else math.ceil(1.5 * k)
+        assert [c for c in range(start, circle + 1) if even(c)] == [circle]
+
+
+def test_shares_of_a_circle_with_points_that_are_no_answers_are_the_best_for_its_answers() -> None:
+    for epsilon, k, circle in ((1.0, 9, 16), (2.0, 20, 32)):
+        widths = widths_of(circle)
+        sizes = sizes_of(epsilon, circle, widths)
+        found = windows_shares(epsilon, k, circle, widths)
+        plain = (2, *(1,) * (len(widths) - 2), 2)
+        assert windows_shares(epsilon, circle, circle, widths) == plain
+        own, even = (
+            ideal_law(epsilon, k, circle, widths, widths, shares, sizes).mean_variance(RANGES)
+            for shares in (found, plain)
+        )
+        assert own < 0.995 * even
+
+
+@pytest.mark.parametrize("circle", [14, 22])
+def test_shares_are_plain_only_where_the_widths_double_up_to_a_quarter_of_the_circle(circle: int) -> None:
+    widths = widths_of(circle)
+    assert widths == (1, 2), "which double, but are far from a quarter of the circle"
+    own, plain = (
+        ideal_law(1.0, circle, circle, widths, widths, shares, sizes_of(1.0, circle, widths)).mean_variance(RANGES)
+        for shares in (windows_shares(1.0, circle, circle, widths), (1, 1))
+    )
+    assert own < 0.99 * plain
 
 
 def test_shares_for_prefixes_are_the_best_for_prefixes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,15 @@ from deniable.estimate.fit import FitOptions
 from deniable.kernels import using
 from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import fit_levels
-from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, PersonalPart, linear, plausible_shares
+from deniable.mechanisms.personal.estimate import (
+    GuardWarning,
+    LevelCounts,
+    PersonalPart,
+    choose,
+    choose_utility,
+    linear,
+    plausible_shares,
+)
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.published import rcf
 from tiers import every
@@ -170,6 +179,59 @@ def test_default_is_chosen_with_its_reason() -> None:
         step = m.estimate(m.privatize_items(np.arange(40_000) % 16, dn.simulation(6))).steps[0]
         assert name in step
         assert "chosen because" in step
+
+
+def test_the_estimator_of_least_predicted_variance_is_chosen_and_by_how_much_is_told() -> None:
+    """For an item of frequency 1/k, by the law of the design; or by variances that are made up."""
+    for base, k, level_epsilon in (("sue", 4, 4.0), ("sue", 16, 0.5), ("oue", 4, 0.2), ("lh", 40, 0.5)):
+        m = made(k=k, levels="0.5,3", base=base, level_epsilon=level_epsilon, **({"g": 4} if base == "lh" else {}))
+        law = m.law_effective
+        own, told = law.self_calibrated(base, k, 1 / k, 1000), law.auem(1 / k, 1000)
+        assert own.random_levels < told.random_levels
+        name, why = choose(base, k, law, 1000)
+        much = f"{told.random_levels / own.random_levels:.3g} times less than the other way"
+        assert (name, why.endswith(much)) == ("self", True)
+    for own_variance, told_variance, chosen in ((2.0, 5.0, "self"), (5.0, 2.0, "auem"), (5.0, 4.9, "auem")):
+        moments = {
+            "self_calibrated": SimpleNamespace(random_levels=own_variance),
+            "auem": SimpleNamespace(random_levels=told_variance),
+        }
+        calls = {name: lambda *_, its=its: its for name, its in moments.items()}
+        made_up: Any = SimpleNamespace(supports=(0.1, 0.2), reported=True, **calls)
+        name, why = choose("sue", 5, made_up, 1000)
+        what = {"self": "the sum of all support tells", "auem": "the level reports tell"}[chosen]
+        ratio = max(own_variance, told_variance) / min(own_variance, told_variance)
+        assert name == chosen
+        assert why == f"{what} p and q with the least predicted variance, {ratio:.3g} times less than the other way"
+
+
+def test_with_harmless_items_the_estimator_of_least_summed_variance_is_chosen() -> None:
+    """Variances are made up: those of sensitive and of harmless items are summed, for items that are equally common."""
+    asked: list[Any] = []
+
+    def law(own: float, told: float, levels: int = 2, reported: bool = True) -> Any:
+        def variances(method: str, *given: Any) -> tuple[FloatArray, FloatArray]:
+            asked.append(given)
+            part = {"self": own, "auem": told}[method]
+            return np.array([0.5, part]), np.array([2.0])
+
+        alone = SimpleNamespace(supports=(0.1, 0.2)[:levels], reported=reported)
+        return SimpleNamespace(own=alone, slopes=lambda *_: None, variances=variances)
+
+    for own, told, chosen, what, ratio in (
+        (1.5, 5.5, "self", "the sum of all support tells", 2),
+        (5.5, 1.5, "auem", "the level reports tell", 2),
+        (1.5, 1.5, "self", "the sum of all support tells", 1),
+    ):
+        name, why = choose_utility("sue", law(own, told), 2, 3, 0.4, 1000)
+        assert name == chosen
+        assert why == f"{what} p and q with {ratio} times less predicted error"
+    base, f, rest, n, target = asked[0]
+    assert (base, n, target) == ("sue", 1000, "reporters")
+    assert f == pytest.approx([0.3, 0.3])
+    assert rest == pytest.approx([0.4 / 3] * 3)
+    assert choose_utility("sue", law(9, 1, levels=1), 2, 3, 0.4, 1000)[0] == "auem"
+    assert choose_utility("sue", law(9, 1, reported=False), 2, 3, 0.4, 1000) == ("self", "no level is reported")
 
 
 def test_the_guard_warns_and_refuses() -> None:

@@ -107,6 +107,30 @@ def test_all_weight_on_something_else_finds_the_least_of_it(name: str, word: str
     assert column(found.best, word) == pytest.approx(min(column(d, word) for d in found.designs), rel=1e-9)
 
 
+@pytest.mark.parametrize(("asked", "error"), [({"n": 500}, "variance_range"), ({"target_error": 0.02}, "n")])
+def test_designs_for_ranges_are_weighed_by_their_error_or_by_the_people_they_take(
+    asked: dict[str, Any], error: str
+) -> None:
+    def told(weights: dict[str, float]) -> Any:
+        return dn.plan(question="range", k=9, epsilon=1.5, **asked, weights=weights)
+
+    plain = told({"error": 1}).designs
+    first = plain[0]
+    assert [column(d, error) for d in plain] == sorted(column(d, error) for d in plain)
+    assert column(plain[-1], error) > 1.1 * column(first, error)
+    for weights in ({"error": 1.0, "asr": 1.0}, {"error": 5.0, "bits": 2.0}, {"work": 1.0, "bits": 3.0, "error": 4.0}):
+        found, total = told(weights).designs, sum(weights.values())
+        for d in found:
+            parts = {error if word == "error" else word: w / total for word, w in weights.items()}
+            want = sum(w * column(d, name) / column(first, name) for name, w in parts.items())
+            assert d.score == pytest.approx(want, rel=1e-9)
+        scores = [round(d.score, 9) for d in found]
+        assert scores == sorted(scores)
+    with pytest.raises(dn.ParameterError, match="weights must be named by error, asr, bits, work for ranges"):
+        told({"error": 1.0, "poisoning": 1.0})
+    assert told({"error": 1.0, "poisoning": 0.0}).designs == plain
+
+
 LIMITS = ("asr", "bits", "bytes", "work", "poisoning")
 
 

@@ -247,3 +247,24 @@ def test_what_is_told_of_the_test() -> None:
     assert document["simulated"] is True
     assert "not valid: Pearson" in repr(found)
     assert independence(plan, tally, "b", "a") == found
+
+
+def test_independence_of_a_pair_is_judged_by_reports_about_it_alone() -> None:
+    """The same as of a survey of these two questions, whatever is reported of other pairs."""
+    three, rng = pairs_parts({"a": 2, "b": 3, "c": 2}, 2.0), dn.simulation(3)
+    tallies = {
+        name: m.simulate_tally(np.linspace(1000, 3000, m.k).astype(np.int64), rng)
+        for name, m in zip(three.names, three.mechanisms, strict=True)
+    }
+    others = tallies | {"a x c": three.mechanisms[1].simulate_tally(np.array([9000, 10, 20, 4000]), rng)}
+    for (one, two), k in ((("a", "b"), (2, 3)), (("a", "c"), (2, 2)), (("b", "c"), (3, 2))):
+        own, name = pairs_parts(dict(zip((one, two), k, strict=True)), 2.0), f"{one} x {two}"
+        found = independence(three, tallies, one, two)
+        alone = independence(own, {name: tallies[name]}, one, two)
+        assert found.statistic == pytest.approx(alone.statistic, rel=1e-9)
+        assert (found.n, found.degrees) == (tallies[name].n, (k[0] - 1) * (k[1] - 1)) == (alone.n, alone.degrees)
+        assert found.pvalue == pytest.approx(chi2.sf(found.statistic, found.degrees), rel=1e-9)
+        assert found.pearson == pytest.approx(alone.pearson, rel=1e-9)
+        assert found.pearson_pvalue == pytest.approx(chi2.sf(found.pearson, found.degrees), rel=1e-9)
+        assert independence(three, tallies, two, one) == found
+        assert (independence(three, others, one, two) == found) == (name != "a x c")

@@ -108,7 +108,9 @@ def test_cost_is_the_variance_after_centring() -> None:
 
 
 def test_the_best_buckets_are_the_best_of_all() -> None:
-    for epsilon, sizes in ((0.5, (4, 6)), (2.0, (9, 5)), (4.0, (7, 7))):
+    """They may be more than the smaller question has answers."""
+    assert best_buckets(4.0, (2, 9))[0] == best_buckets(4.0, (9, 2))[0] == 9
+    for epsilon, sizes in ((0.5, (4, 6)), (2.0, (9, 5)), (4.0, (7, 7)), (2.0, (5, 7)), (1.0, (3, 2)), (2.0, (2, 3, 5))):
         g, size = best_buckets(epsilon, sizes)
         best = Effects.ideal(epsilon, sizes, g, size).cost()
         every = [Effects.ideal(epsilon, sizes, g, s).cost() for g in range(2, max(sizes) + 1) for s in range(1, g)]

@@ -336,6 +336,10 @@ def test_intervals_of_what_is_hardly_ever_disclosed_hold_those_of_its_reports_al
     part = found.parts["frequency"]
     told = told_interval(part.disclosed, part.law.z, part.n, level=0.9, target=target)
     whole = part.interval(0.9, target, False)
+    at_once, together = (
+        told_interval(part.disclosed, part.law.z, part.n, level=1 - 0.1 / 7, target=target),
+        part.interval(0.9, target, True),
+    )
     items = part.harmless
     few = np.zeros(3, bool)
     for some in told.notes.values():
@@ -344,6 +348,8 @@ def test_intervals_of_what_is_hardly_ever_disclosed_hold_those_of_its_reports_al
     assert not few.all()
     assert (whole.low[items][few] <= told.low[few]).all()
     assert (whole.high[items][few] >= told.high[few]).all()
+    assert (together.low[items][few] <= at_once.low[few]).all()
+    assert (together.high[items][few] >= at_once.high[few]).all()
     every = np.zeros(7, int)
     for about in whole.notes.values():
         every += about
@@ -429,11 +435,14 @@ def test_what_a_forged_report_discloses_costs_the_server_one_look() -> None:
     }
 
 
-def test_a_forger_of_budgets_takes_the_answers_with_most_room() -> None:
-    m = dn.mechanism("uue-levels", k=6, sensitive=4, item_epsilon="2,0.5,1,0.5", theta=0.5)
+@pytest.mark.parametrize(("budgets", "theta"), [("4,2,3,1", 0.5), ("4,3,2,3", 0.95), ("1,0.2,0.5,0.5", 0.05)])
+def test_a_forger_of_budgets_takes_the_answers_with_most_room(budgets: str, theta: float) -> None:
+    """All four that are sensitive are the most of which bits can be forged, however many targets there are."""
+    m = dn.mechanism("uue-levels", k=6, sensitive=4, item_epsilon=budgets, theta=theta)
     law: Any = m.law  # type: ignore[attr-defined]
     rooms = sorted(((1 - law.base.q) / law.base.gap).tolist(), reverse=True)
-    for r in (1, 2, 3, 4):
+    assert rooms[0] > 1.03 * rooms[-1], "rooms differ"
+    for r in (1, 2, 3, 4, 5, 6):
         wanted = max(sum(rooms[:r]), 1 / law.z)
         assert float(MECHANISMS["uue-levels"].traits.pull(m, r)) == pytest.approx(wanted, rel=1e-12)
 

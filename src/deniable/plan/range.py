@@ -21,7 +21,7 @@ from deniable.plan.answer import Plan, check_top, made, rows_for, sift
 from deniable.plan.cautions import about_people, about_target
 from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction, counted, excess_percent
-from deniable.plan.scoring import check_limits, check_weights
+from deniable.plan.scoring import WEIGHED, check_limits, check_weights
 from deniable.plan.smallest import smallest_n
 from deniable.present.tables import number
 from deniable_client.exact import check_epsilon
@@ -148,6 +148,8 @@ def plan_range(
     where = Domain.given(k, labels, domain)
     epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits)
     weighed = check_weights(weight, weights, "n" if n is None else "variance_range")
+    known = [word for word in WEIGHED if word != "poisoning"]
+    require("poisoning" not in weighed.columns, "weights", "poisoning", f"named by {', '.join(known)} for ranges")
     check_top(top)
     hint = "Without it, a target for the standard error says how many people are needed."
     fits = is_whole(n, 1) if n is not None else "stderr" in most
