@@ -261,7 +261,7 @@ folder=$(mktemp -d)
 echo "$folder" > "$1"
 trap 'touch "$1.ended"; rm "$folder/postmaster.pid"; exit' QUIT
 echo $$ > "$folder/postmaster.pid"
-for i in $(seq 400); do sleep 0.05; done
+for i in $(seq 6000); do sleep 0.05; done
 """
 
 

@@ -66,3 +66,12 @@ test("ratios have three digits up to a thousand, levels four, shares a tenth of 
   const sure = [[1, "at most 50.0 % sure"], [1.001, "at most 50.1 % sure"], [3, "at most 75.0 % sure"], [999, "at most 99.9 % sure"], [999.001, "practically certain"]];
   for (const [ratio, shown] of sure) assert.ok(told(ratioOf(ratio)).includes(shown), `${ratio}: ${told(ratioOf(ratio))}`);
 });
+
+test("what several reports tell is rounded against us: ratios and chances up, by less than 2^-180", () => {
+  const told = new Explanation(explain(COIN).design, new Ratio(10n, 7n), 1, [], new Ratio(1n, 3n)).over(3);
+  for (const [found, exact] of /** @type {[Ratio, Ratio][]} */ ([[told.ratio, new Ratio(1000n, 343n)], [told.named, new Ratio(19n, 27n)]])) {
+    const above = found.top * exact.bottom - exact.top * found.bottom;
+    assert(above >= 0n, "never less than is true");
+    assert(above << 180n < found.bottom * exact.bottom, "and hardly more");
+  }
+});

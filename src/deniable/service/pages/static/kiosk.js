@@ -40,8 +40,8 @@ export function watch(speak) {
   setInterval(() => {
     if (!$("start").hidden && $("idle").hidden && !document.querySelector("#start :disabled:not(#begin)")) return stay();
     quiet += 1;
-    if (quiet >= IDLE + WARNING) return clear();
-    if (quiet < IDLE) return undefined;
+    if (quiet === IDLE + WARNING) clear(); // once: what loads slowly would begin anew every second
+    if (quiet < IDLE || quiet >= IDLE + WARNING) return undefined;
     $("idle-text").textContent = speak.say("kiosk.idle", { seconds: IDLE + WARNING - quiet });
     if ($("idle").hidden) {
       $("idle").hidden = false;
