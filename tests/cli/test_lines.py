@@ -278,7 +278,10 @@ def test_where_bytes_go_to_standard_output_no_table_does(capsys: pytest.CaptureF
         Output(True).show({"a": math.nan})
 
 
-def test_texts_are_filled_and_what_is_copied_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_texts_are_filled_and_what_is_copied_is_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     Output(False).tell("word " * 60, Whole("word " * 60), Table((), []))
     filled, whole_text, _ = capsys.readouterr().out.split("\n\n")
     assert max(map(len, filled.splitlines())) <= 100

@@ -352,6 +352,10 @@ def test_the_variance_of_noise_is_that_of_its_law(grid: int, reach: int) -> None
     (law, own), total = step_law(kernel)
     assert sum(law.values()) == sum(own.values()) == total
     assert all(law[step] == law[-step] for step in law)
+    assert all(
+        own[step] == law[step - (1 << grid)] for step in own if 0 < abs(step) < reach and step - (1 << grid) > -reach
+    )
+    assert own[-reach] < law[reach] < own[reach], "who has the answer is cut off above more often than below"
     mean = Fraction(sum(step * weight for step, weight in own.items()), total << grid)
     assert float(mean) == pytest.approx(1.0, abs=1e-9)
     exact = sum(Fraction(step, 1 << grid) ** 2 * Fraction(weight, total) for step, weight in law.items())

@@ -11,6 +11,7 @@ import pytest
 from deniable.errors import ParameterError
 from deniable.kernels import loops, noise, populations, using
 from deniable.kernels.cyclotomic import Blocks
+from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.sampling import (
     below,
     below_each,
@@ -225,3 +226,13 @@ def test_third_items_count_by_how_their_triples_differ_from_the_mean(design: tup
                 mean = sum(t.values()) / (q - 2)
                 want[x, y] = sum(f[z] * (t[z] - mean) for z in range(k) if z in t)
     assert Blocks(*design).third_sums(f) == pytest.approx(want, abs=1e-9)
+
+
+def test_rows_of_places_are_the_items_between_two_ends_also_over_the_end_of_the_ring() -> None:
+    k = 11
+    seeds = np.arange(60, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    first, length = np.arange(60) % k, np.arange(60) // 5 % (k + 1)
+    rows = np.unpackbits(place_rows(seeds, first, length, k), axis=1, count=k, bitorder="little")
+    places = np.stack([permute(seeds, np.full(60, x), k) for x in range(k)], axis=1)
+    assert rows.tolist() == ((places - first[:, None]) % k < length[:, None]).astype(int).tolist()
+    assert place_rows(seeds[:3], first[:3], np.zeros(3, np.int64), k).tolist() == [[0, 0]] * 3

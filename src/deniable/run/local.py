@@ -176,7 +176,7 @@ def _walk(
     paths = [(origin, path) for origin in sources for path in files_of(origin)]
     sizes = [regular_size(path) for _, path in paths]
     whole = None if None in sizes else sum(size or 0 for size in sizes)
-    done, seen, first = 0, Seen(), None
+    done, told, seen, first = 0, 0, Seen(), None
     for (origin, source), size in zip(paths, sizes, strict=True):
         with open_input(source) as stream, naming(source):
             found: Found = open_table(source, given) or read(stream)
@@ -191,9 +191,12 @@ def _walk(
                 yield part
                 if progress is not None and whole is not None:
                     groups = found.groups + 1 if isinstance(found, TableReader) else 0
-                    progress(done + ((size or 0) * count // groups if groups else stream.tell()), whole)
+                    told = done + ((size or 0) * count // groups if groups else stream.tell())
+                    progress(told, whole)
             seen.end(found, source)
         done += size or 0
+        if progress is not None and whole is not None and told < done:
+            progress(done, whole)  # blocks are read ahead: the last one may be told before the end of its file is read
     if first is not None:
         none = from_design(first).empty()
         yield Part(Counted(replace(none, sources=tuple(sorted(seen.reports)))), [])
