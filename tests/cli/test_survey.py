@@ -120,11 +120,15 @@ def test_questions_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert found["mechanisms"]["word"] == "olh"
     survey, answers, reports = tmp_path / "s.json", tmp_path / "a.csv", tmp_path / "r.bin"
     assert main(["survey", "design", str(path), "--out", str(survey)]) == 0
-    rows = ['flu,"[[""a"", 5.0]]",3', 'HIV,"[[""b"", 1.0], [""c"", 9]]",49', "no,,0"] * 40
+    rows = [
+        'flu,"[[""a"", 5.0]]",3',
+        'HIV,"[[""b"", 1.0], [""c"", 9]]",49',
+        "no,,0",
+    ] * 400  # so many that no group of pairs is without a report
     answers.write_text("\n".join(["ill,films,word", *rows]) + "\n")
     assert main(["survey", "privatize", str(survey), str(answers), "--out", str(reports)]) == 0
     capsys.readouterr()
-    assert told(capsys, "survey", "estimate", survey, reports)["n"] == 120
+    assert told(capsys, "survey", "estimate", survey, reports)["n"] == 1200
     answers.write_text("ill,films,word\nflu,oops,3\n")
     message = refused(capsys, "survey", "privatize", survey, answers, "--out", tmp_path / "x.bin")
     assert "line 2, column 'films': a list is needed, got 'oops'" in message
